@@ -26,10 +26,15 @@ from tests.helpers.programs import ROOT
 
 PAGE = ROOT / "docs" / "cli.md"
 INBOUNDS: Any = typer.main.get_command(app)
-GROUPS = ("budget", "keys")
+GROUPS = ("budget", "discover", "keys")
 COMMANDS: dict[str, Any] = {
     **{name: command for name, command in INBOUNDS.commands.items() if name not in GROUPS},
-    **{f"{group} {name}": command for group in GROUPS for name, command in INBOUNDS.commands[group].commands.items()},
+    **{
+        f"{group} {name}": command
+        for group in GROUPS
+        for name, command in INBOUNDS.commands[group].commands.items()
+        if not command.hidden
+    },
 }
 
 
@@ -51,11 +56,12 @@ def add_delta(clinic: Path) -> None:
 def test_there_is_every_command() -> None:
     """The commands are those that the page promises."""
     about_numbers = {"release", "plan", "certify"}
-    about_tables = {"init", "check", "keys", "query", "explain", "budget"}
+    about_tables = {"init", "check", "discover", "keys", "query", "explain", "budget"}
     assert set(INBOUNDS.commands) == {*about_numbers, *about_tables, "serve", "demo"}
     copies = {"backup", "restore", "accept-restore"}
     asked = {"show", "grant", "contract", "delta", "verify", "statement"}
     assert set(INBOUNDS.commands["budget"].commands) == asked | copies
+    assert set(INBOUNDS.commands["discover"].commands) == {"keys", "limit", "bounds"}
     assert set(INBOUNDS.commands["keys"].commands) == {"discover", "issue", "list", "revoke"}
 
 
@@ -94,7 +100,9 @@ def test_every_help_has_an_example_that_runs(typed: Type, clinic: Path, name: st
     assert found.out
 
 
-@pytest.mark.parametrize("words", [("--help",), ("-h",), ("budget", "--help"), ("keys", "--help"), ("serve", "-h")])
+@pytest.mark.parametrize(
+    "words", [("--help",), ("-h",), ("budget", "--help"), ("discover", "-h"), ("keys", "--help"), ("serve", "-h")]
+)
 def test_help_fits(typed: Type, words: tuple[str, ...]) -> None:
     """The overview fits 80 columns, and no summary in it is cut off."""
     found = typed(*words)
@@ -166,6 +174,20 @@ def test_a_person_reads_whole_words(typed: Type, monkeypatch: pytest.MonkeyPatch
     assert piped.count("\n") == 1
     assert within_80(shown)
     assert " ".join(shown.split()) == piped.strip()
+
+
+def test_a_mark_under_sql_stays_where_it_is(typed: Type, clinic: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """On a terminal the words above a mark are wrapped, and the line of SQL and its mark are as in a pipe."""
+    sql = "SELECT AVG(age), COUNT(*), MEDIAN(minutes) FROM visits WHERE patient = 4 AND age > 3"
+    words = ("query", "--dataset", "clinic.toml", "--analyst", "ana", "--epsilon", "1", sql)
+    piped = typed(*words).err
+    monkeypatch.setattr(sys.stderr, "isatty", lambda: True)
+    shown = typed(*words).err
+    assert piped.count("\n") == 3
+    assert len(piped.splitlines()[0]) > 80
+    assert within_80(shown)
+    assert shown.splitlines()[-2:] == piped.splitlines()[-2:]
+    assert " ".join(shown.split()) == " ".join(piped.split())
 
 
 @pytest.mark.parametrize("synonym", SYNONYMS)

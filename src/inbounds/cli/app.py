@@ -7,10 +7,36 @@ from typing import Annotated, Any
 import typer
 
 from inbounds import __version__
-from inbounds.cli.commands import budget, certify, check, demo, explain, init, keys, plan, query, release, serve
+from inbounds.cli.commands import (
+    budget,
+    certify,
+    check,
+    demo,
+    discover,
+    explain,
+    init,
+    keys,
+    plan,
+    query,
+    release,
+    serve,
+)
 from inbounds.cli.shell.arguments import Command, CommandGroup
 
-ORDER = ("release", "plan", "certify", "init", "check", "keys", "query", "explain", "budget", "serve", "demo")
+ORDER = (
+    "release",
+    "plan",
+    "certify",
+    "init",
+    "check",
+    "discover",
+    "query",
+    "explain",
+    "budget",
+    "keys",
+    "serve",
+    "demo",
+)
 
 
 class Commands(CommandGroup):
@@ -37,6 +63,7 @@ app.command("query", cls=Command)(query.command)
 app.command("explain", cls=Command)(explain.command)
 app.add_typer(budget.app, name="budget")
 app.add_typer(keys.app, name="keys")
+app.add_typer(discover.app, name="discover")
 app.command("serve", cls=Command)(serve.command)
 app.command("certify", cls=Command)(certify.command)
 app.command("demo", cls=Command)(demo.command)

@@ -117,13 +117,20 @@ def _complain(problem: object, code: int) -> int:
     if sys.stderr is None:  # it was closed before we began
         return code
     lines = f"inbounds: {problem}".splitlines()
-    if sys.stderr.isatty() and len(lines) == 1:  # a program finds it in one line, a person reads whole words
-        lines = wrap(lines[0], WIDTH, subsequent_indent="  ", break_long_words=False, break_on_hyphens=False)
+    if sys.stderr.isatty():  # a program finds it in one line, a person reads whole words
+        lines = [part for line in lines for part in _wrap(line)]
     try:
         sys.stderr.write("\n".join(lines) + "\n")
     except OSError:
         _flush(sys.stderr)
     return code
+
+
+def _wrap(line: str) -> list[str]:
+    """Return a line in lines that fit; one that is set in, as SQL with a mark under it is, stays as it is."""
+    if line.startswith("  "):
+        return [line]
+    return wrap(line, WIDTH, subsequent_indent="  ", break_long_words=False, break_on_hyphens=False)
 
 
 def _report_file(problem: OSError) -> int:

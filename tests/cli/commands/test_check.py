@@ -190,18 +190,21 @@ def test_types_that_do_not_fit_are_told(typed: Type, clinic: Path) -> None:
     (clinic / "clinic.toml").write_text(text, encoding="utf-8")
     found = typed("check", "clinic.toml")
     assert found.code == 0
-    assert "TYPES THAT DO NOT MATCH\n\nage  column 'age' must hold numbers, but the table has text" in found.out
+    assert (
+        "TYPES THAT DO NOT MATCH\n\nage  column 'age' must hold numbers, but the table 'visits' has text" in found.out
+    )
     assert "not measured until all types match" in found.out
     assert "\nminutes" in found.out
 
 
 @pytest.mark.usefixtures("at_terminal")
 def test_a_draft_is_refused_by_its_line(typed: Type, clinic: Path) -> None:
-    """Before everything is decided, check says which line is not."""
+    """Before everything is decided, check names every line that is not."""
     assert typed("init", "visits.parquet", "--output", "new.toml").code == 0
     found = typed("check", "new.toml")
     assert (found.code, found.out) == (2, "")
-    assert "new.toml, line 13: unit" in found.err
+    assert "new.toml has 12 faults; correct each of them:\n  line 13, [dataset], to decide: unit" in found.err
+    assert found.err.count(", to decide: ") == (clinic / "new.toml").read_text("utf-8").count("# decide\n") == 12
 
 
 @pytest.mark.usefixtures("at_terminal")
@@ -355,3 +358,34 @@ def test_columns_with_hardly_a_key_are_shouted_about(
     figures = json.loads((tmp_path / "check.json").read_text("utf-8"))
     told = [(one["column"], one["others"], one["values"]) for one in figures["hardly_keys"]]
     assert told == ([("town", others, 100)] if is_loud else [])
+
+
+@pytest.mark.parametrize(
+    ("wrong", "table", "column"),
+    [('on = { stay = "number" }', "stays", "number"), ('on = { stey = "stay" }', "notes", "stey")],
+)
+def test_a_key_that_is_not_there_is_warned_of_first(
+    typed: Type, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, at_terminal: None, wrong: str, table: str, column: str
+) -> None:
+    """A column of `on` that a table lacks stands in a warning above all figures, and the exit code is 1."""
+    monkeypatch.chdir(tmp_path)
+    sql("COPY (SELECT 1 AS patient, 2 AS stay, 3 AS age) TO 'stays.parquet'")
+    sql("COPY (SELECT 2 AS stay, 3 AS size) TO 'notes.parquet'")
+    text = (
+        '[dataset]\nname = "stays"\nsource = "stays.parquet"\nunit = "patient"\nkey = "stay"\nmax_rows_per_unit = 3\n'
+        '[columns.age]\nbounds = "[0, 9] step 1"\n[tables.notes]\nsource = "notes.parquet"\nbelongs_to = "stays"\n'
+        'on = { stay = "stay" }\nmax_rows_per_unit = 3\n[budget]\ntotal = 1\n'
+    )
+    Path("right.toml").write_text(text, encoding="utf-8")
+    Path("wrong.toml").write_text(text.replace('on = { stay = "stay" }', wrong), encoding="utf-8")
+    assert typed("check", "right.toml").code == 0
+    found = typed("check", "wrong.toml")
+    assert found.code == 1
+    above, _, below = found.out.partition("\nrows  ")
+    assert "W A R N I N G :   K E Y S" in above
+    assert re.search(rf"!!! +{table} +{column}\n", above)
+    assert f"'{column}'" in below
+    assert "it has " in " ".join(below.split())
+    assert within_80(found.out)
+    written = typed("check", "wrong.toml", "--output", "check.txt")
+    assert (written.code, "does not exist" in written.out) == (1, True)

@@ -25,7 +25,7 @@ def test_a_draft_is_printed_or_written(typed: Type, clinic: Path) -> None:
     data = typed("init", "visits.parquet", "--json").data
     assert (clinic / "new.toml").read_text("utf-8") == printed.out == data["contract"]
     assert (data["unit_candidates"], data["columns"]["day"]) == (["patient"], "dates")
-    with pytest.raises(InvalidContract, match="line 13: unit must be a text, got an empty one"):
+    with pytest.raises(InvalidContract, match=r"line 13, \[dataset\], to decide: unit must be a text, got an empty"):
         Dataset.load(clinic / "new.toml")
     assert sorted(path.name for path in clinic.iterdir()) == ["clinic.toml", "new.toml", "visits.parquet"]
 
@@ -97,7 +97,10 @@ def test_a_draft_is_written_whole_or_not_at_all(typed: Type, clinic: Path, monke
         (("none.parquet",), "no file at"),
         (("visits.xlsx",), "'visits.xlsx'"),
         (("clinic.toml",), "'clinic.toml'"),
-        (("visits.duckdb",), "name of a table"),
+        (("visits.duckdb",), "no file at"),
+        (("visits.sqlite", "--unit", "patient"), "give it as --table NAME"),
+        (("visits.parquet", "--unit", "nobody"), "got 'nobody'"),
+        (("visits.parquet", "--schema", "main"), "a schema is for all tables"),
         (("broken.parquet",), "cannot read the source"),
         (("postgresql://ana:hunter2@127.0.0.1:1/clinic", "--table", "visits"), "cannot be read"),
     ],
@@ -189,3 +192,44 @@ def test_only_lines_can_be_looked_at(typed: Type, clinic: Path) -> None:
     found = typed("init", "visits.parquet", "--look")
     assert (found.code, found.out) == (2, "")
     assert "look is for csv files only" in found.err
+
+
+def test_all_tables_of_a_folder_are_drafted(typed: Type, clinic: Path) -> None:
+    """A folder has one draft for all its tables, printed, in a file that tells what is open, or in JSON."""
+    (clinic / "shop").mkdir()
+    sql("COPY (SELECT 1 AS customer_id, 40 AS age) TO 'shop/customers.parquet'")
+    sql("COPY (SELECT 1 AS order_id, 1 AS customer_id) TO 'shop/orders.parquet'")
+    sql("COPY (SELECT 1 AS order_id, 1 AS product_id) TO 'shop/lines.parquet'")
+    sql("COPY (SELECT 1 AS product_id, 'x' AS label) TO 'shop/products.csv'")
+    asked = typed("init", "shop")
+    assert (asked.code, "such as --unit customers.customer_id" in asked.err) == (2, True)
+    words = ("init", "shop", "--unit", "customer_id")
+    printed = typed(*words)
+    assert (printed.code, printed.err) == (0, "")
+    assert within_80(printed.out)
+    written = typed(*words, "--output", "new.toml")
+    assert (written.code, within_80(written.out)) == (0, True)
+    facts = " ".join(written.out.split())
+    assert "4 tables with 8 columns; no row was read" in facts
+    assert "orders: as declared, or as you said" in facts
+    assert "lines: whose rows they are" in facts
+    assert "products: no link was recognised by name" in facts
+    data = typed(*words, "--json").data
+    assert (clinic / "new.toml").read_text("utf-8") == printed.out == data["contract"]
+    assert (data["unit"], data["left_out"]) == ({"table": "customers", "column": "customer_id"}, ["products"])
+    assert data["tables"]["products"] == {"product_id": None, "label": None}
+    assert data["links"]["lines"] == [
+        {"table": "orders", "on": {"order_id": "order_id"}, "is_unit": False, "is_declared": False}
+    ]
+    with pytest.raises(InvalidContract, match=r"new\.toml has \d+ faults"):
+        Dataset.load(clinic / "new.toml")
+
+
+def test_a_unit_that_is_given_is_decided(typed: Type, clinic: Path) -> None:
+    """With --unit the draft of one table names it, and asks for it no more."""
+    found = typed("init", "visits.parquet", "--unit", "patient", "--output", "new.toml")
+    assert (found.code, "unit   patient\n" in found.out) == (0, True)
+    text = (clinic / "new.toml").read_text("utf-8")
+    said = tomllib.loads(text)
+    assert (said["dataset"]["unit"], "patient" in said["columns"]) == ("patient", False)
+    assert "Which column identifies" not in text

@@ -10,7 +10,7 @@ from typing import Any
 import duckdb
 import pytest
 
-from inbounds.errors import InvalidContract, InvalidParameter
+from inbounds.errors import InvalidContract, InvalidParameter, InvalidQuestion
 from inbounds.query import Dataset
 from inbounds.query.custodian.draft import Draft, looks_like_id
 from inbounds.query.custodian.schema import Schema, without_password
@@ -64,12 +64,62 @@ def test_each_type_has_its_own_decision(tmp_path: Path) -> None:
         "score": {"bounds": "[?, ?]"},
         "cost": {"bounds": "[?, ?]"},
         "day": {"bounds": "[?, ?]"},
-        "seen": {"bounds": "[?, ?]"},
+        "seen": {"bounds": "[?, ?] step 1s"},
         "clinic": {"keys": []},
         "smoker": {"keys": [True, False]},
     }
     assert "# [columns.notes]" in text
     assert max(len(line) for line in text.splitlines() if not line.startswith("source = ")) <= 80
+
+
+TYPES = {
+    "came": "TIMESTAMP", "went": "TIMESTAMPTZ", "clock": "TIME", "stay": "INTERVAL", "tags": "VARCHAR[]",
+    "place": "STRUCT(town VARCHAR)", "notes": "MAP(VARCHAR, VARCHAR)", "more": "JSON", "ward": "ENUM('secret')",
+}  # fmt: skip
+
+
+def test_times_are_drafted_and_other_types_are_named(tmp_path: Path) -> None:
+    """Times get bounds, a zone or a unit to decide; what cannot be asked about is named with what to make first."""
+    with duckdb.connect(str(tmp_path / "v.duckdb")) as file:
+        file.execute(f"CREATE TABLE v ({', '.join(f'{name} {kind}' for name, kind in TYPES.items())})")
+    text = str(Draft(Schema.read(str(tmp_path / "v.duckdb"), table="v"), "row"))
+    assert tomllib.loads(text)["columns"] == {
+        "came": {"bounds": "[?, ?] step 1s"},
+        "went": {"bounds": "[?, ?] step 1s", "timezone": "?"},
+        "clock": {"bounds": "[00:00, 23:59:59] step 1s"},
+        "stay": {"bounds": "[?, ?] step 1", "duration": "?"},
+        "ward": {"keys": []},
+    }
+    assert "timestamps with a time zone (TIMESTAMP WITH TIME ZONE)" in text
+    unwrapped = text.replace("\n# ", " ")
+    assert "lists (VARCHAR[]); make a column with one value first" in unwrapped
+    assert "make a column of one of its fields first" in unwrapped
+    assert "make a column of one of its entries first" in unwrapped
+    assert "an unsupported type (JSON); convert it first" in unwrapped
+    assert "secret" not in text
+    assert "something else" not in text
+
+
+def test_a_type_that_does_not_fit_is_named(tmp_path: Path) -> None:
+    """A table of other types than the contract says is refused with the type and what to do, before it is asked."""
+    with duckdb.connect(str(tmp_path / "v.duckdb")) as file:
+        file.execute(f"CREATE TABLE v ({', '.join(f'{name} {kind}' for name, kind in TYPES.items())})")
+    for name, said, why in [
+        ("went", 'bounds = "[2025-01-01 00:00, 2025-12-31 23:59]"', r"TIMESTAMP WITH TIME ZONE\); .* timezone = "),
+        ("went", 'bounds = "[2025-01-01, 2025-12-31]"', r"TIMESTAMP WITH TIME ZONE\); .* timezone = "),
+        ("stay", 'bounds = "[0, 5] step 1"', r"intervals \(INTERVAL\); .* duration = "),
+        ("tags", 'keys = ["a"]', r"lists \(VARCHAR\[\]\); make a column with one value first"),
+        ("place", 'keys = ["a"]', "make a column of one of its fields first"),
+        ("notes", 'keys = ["a"]', "make a column of one of its entries first"),
+        ("more", 'keys = ["a"]', r"an unsupported type \(JSON\); change the contract"),
+        ("clock", 'bounds = "[2025-01-01, 2025-12-31]"', r"times of day \(TIME\)"),
+    ]:
+        contract = (
+            f'[dataset]\nname = "v"\nunit = "row"\nsource = "{tmp_path}/v.duckdb"\ntable = "v"\n'
+            f"[columns.{name}]\n{said}\n[budget]\ntotal = 1\n"
+        )
+        with Dataset.parse(contract) as dataset, pytest.raises(InvalidQuestion, match=why):
+            dataset.sql(f"SELECT COUNT({name}) FROM v").plan(1)
 
 
 DECIDED = {
@@ -97,7 +147,7 @@ def fill_in(path: Path) -> int:
         try:
             Dataset.load(path).close()
         except InvalidContract as refusal:
-            named = re.search(r", line (\d+): ", str(refusal))
+            named = re.search(r"\bline (\d+)", str(refusal))
             assert named is not None
             lines = path.read_text("utf-8").split("\n")
             place = int(named[1]) - 1
@@ -119,6 +169,27 @@ def test_a_draft_is_refused_line_by_line_until_it_is_decided(tmp_path: Path) -> 
     assert fill_in(path) == marked == 10
     with Dataset.load(path) as visits:
         assert visits.sql("SELECT clinic, AVG(age) FROM visits GROUP BY clinic").plan(1, pooling=1).sql
+
+
+def marked_lines(text: str) -> list[int]:
+    """Return the lines of a draft that are to be decided."""
+    return [number for number, line in enumerate(text.split("\n"), 1) if line.endswith("# decide")]
+
+
+def told_lines(refusal: InvalidContract) -> list[int]:
+    """Return the lines of all faults that are told to be open."""
+    return [int(fault.split(",")[0].removeprefix("line ")) for fault in refusal.faults if "to decide: " in fault]
+
+
+def test_all_that_is_to_be_decided_is_told_at_once(tmp_path: Path) -> None:
+    """The first refusal of a draft names every marked line, with its section, and no other."""
+    draft = str(Draft(Schema.read(parquet(tmp_path / "visits.parquet", OTHERS, 9), folder=tmp_path)))
+    with pytest.raises(
+        InvalidContract, match=r"has 10 faults; correct each of them:\n  line \d+, \[dataset\]"
+    ) as refusal:
+        Dataset.parse(draft)
+    assert told_lines(refusal.value) == marked_lines(draft)
+    assert all(";" in fault for fault in refusal.value.faults)
 
 
 def test_a_csv_file_has_names_only(tmp_path: Path) -> None:
@@ -196,6 +267,7 @@ def test_a_table_in_postgresql(tmp_path: Path) -> None:
         "age": {"bounds": "[?, ?] step 1"},
         "clinic": {"keys": []},
         "smoker": {"keys": [True, False]},
+        "at": {"bounds": "[?, ?] step 1s", "timezone": "?"},
     }
     assert "PGPASSWORD" in str(draft)
     assert "hunter2" not in str(draft)

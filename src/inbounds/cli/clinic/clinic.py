@@ -60,14 +60,15 @@ VISITS = """
            CASE WHEN home < 0.5 THEN 'north' WHEN home < 0.9 THEN 'south' WHEN home < 0.96 THEN 'east' ELSE 'west' END
                AS clinic,
            CASE WHEN patient IN (17, 402) AND visit = 0 THEN 'rare' WHEN ill < 0.3 THEN 'chronic' ELSE 'common' END
-               AS finding,
-           ['Birch', 'Cedar', 'Elm'][CAST(1 + patient % 3 AS INT)] AS town  -- which the contract does not describe
+               AS finding,  -- and two that the contract does not describe
+           ['Birch', 'Cedar', 'Elm'][CAST(1 + patient % 3 AS INT)] AS town, cost
     FROM (
         SELECT patient, visit, mixed(patient, 1) AS home, mixed(patient, 2) AS ill,
                CAST(2 + 50 * mixed(patient, 3) + 48 * mixed(patient, 4) AS INT) AS age,
                round(100 - 8 * mixed(10 * patient + visit, 5) ** 2, 1) AS satisfied,
                CAST(5 + 50 * mixed(10 * patient + visit, 6) * mixed(10 * patient + visit, 7) AS INT) AS minutes,
-               DATE '2026-01-01' + CAST(364 * mixed(10 * patient + visit, 8) ** 0.72 AS INT) AS day
+               DATE '2026-01-01' + CAST(364 * mixed(10 * patient + visit, 8) ** 0.72 AS INT) AS day,
+               CAST(20 + 150 * mixed(10 * patient + visit, 10) * mixed(10 * patient + visit, 11) AS INT) AS cost
         FROM range(1000) p(patient), range(9) v(visit)
         WHERE visit <= 5 * mixed(patient, 9) OR patient % 50 = 0
     )

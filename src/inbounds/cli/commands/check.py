@@ -36,8 +36,9 @@ def command(contract: ContractFile, output: Output = None, values: Values = Fals
     """Check a contract against the real table.
 
     For the custodian's eyes only: these are true figures, without noise. They show what the row limit and the bounds
-    cut off, missing values, values not in the category list, types that do not match, and how long a statement takes.
-    Nothing is charged or recorded. The figures go to a terminal, or to a new file that only its owner can read.
+    cut off, missing values, keys that repeat, values not in the category list, types that do not match, and how long
+    a statement takes. Nothing is charged or recorded. The figures go to a terminal, or to a new file that only its
+    owner can read.
 
     \b
     Example:
@@ -53,16 +54,21 @@ def command(contract: ContractFile, output: Output = None, values: Values = Fals
     text = json.dumps(to_json(figures), ensure_ascii=False, indent=2) if as_json else _write_text(inspection, contract)
     write_new(target, f"{text}\n", OWNER_ONLY)
     lines = [("written", f"{target}, readable by you alone")]
-    if any(table.hardly_read for table in (inspection, *inspection.others)):
+    tables = (inspection, *inspection.others)
+    if any(table.unlinked for table in tables):
+        lines.append(("WARNING", "a column of key, on or unit does not exist or match; the file has the details"))
+    if any(table.hardly_read for table in tables):
         lines.append(("WARNING", "many values could not be parsed as the contract says; the file has the details"))
-    if any(table.hardly_keys for table in (inspection, *inspection.others)):
+    if any(table.hardly_keys for table in tables):
         lines.append(("WARNING", "most values of a column are not in its category list; the file has the details"))
+    if any(table.key is not None and table.key.repeated for table in tables):
+        lines.append(("WARNING", "the key of a table repeats; the file has the details"))
     show(None, format_pairs(lines), as_json=False)
     _leave(inspection)
 
 
 def _leave(inspection: Inspection) -> None:
-    """Leave with an exit code that programs notice if more than half of the values of a column are not read."""
+    """Leave with an exit code that programs notice if keys are not there, or most values of a column not read."""
     if not inspection.is_readable:
         raise typer.Exit(FAILED)
 

@@ -14,16 +14,32 @@ from inbounds.cli.shell.output import format_pairs, show
 from inbounds.files.whole_file import refuse_taken
 
 if TYPE_CHECKING:
+    from inbounds.query.custodian.database_draft import DatabaseDraft
     from inbounds.query.custodian.draft import Draft
 
 Source = Annotated[
     str,
     typer.Argument(
-        metavar="SOURCE", help="A parquet, csv or .duckdb file, or a postgresql:// URL.", show_default=False
+        metavar="SOURCE",
+        help="A parquet, csv, .duckdb or SQLite file, a folder, or a postgresql:// or clickhouse:// URL.",
+        show_default=False,
     ),
 ]
 TableName = Annotated[
-    str | None, typer.Option("--table", metavar="NAME", help="The table in a .duckdb file or in PostgreSQL.")
+    str | None,
+    typer.Option(
+        "--table", metavar="NAME", help="The table in a .duckdb or SQLite file, in PostgreSQL or in ClickHouse."
+    ),
+]
+Unit = Annotated[
+    str | None,
+    typer.Option(
+        "--unit", metavar="COLUMN", help="Whose privacy is protected: COLUMN or TABLE.COLUMN; needed for all tables."
+    ),
+]
+SchemaName = Annotated[
+    str | None,
+    typer.Option("--schema", metavar="NAME", help="The schema whose tables are drafted.  [default: the usual one]"),
 ]
 Delimiter = Annotated[
     str | None,
@@ -38,18 +54,23 @@ Output = Annotated[
 ]
 
 
-def command(
+def command(  # noqa: PLR0913, PLR0917  each is an option of the command
     source: Source,
     table: TableName = None,
+    unit: Unit = None,
+    schema: SchemaName = None,
     delimiter: Delimiter = None,
     look: Look = False,
     output: Output = None,
     as_json: AsJson = False,
 ) -> None:
-    """Draft a contract from a table's column names and types.
+    """Draft a contract from column names and types.
 
     No row is read unless you give --look. The draft marks what you must decide: whose privacy to protect, the row
     limit, bounds, categories and the budget. The contract is refused until you have decided.
+
+    A folder, or a database of which you name no table, is drafted with all its tables: with --unit, such as --unit
+    customers.customer_id, it proposes which table belongs to which, by declared foreign keys or else by column names.
 
     \b
     Example:
@@ -58,35 +79,21 @@ def command(
     target = None if output is None else Path(output)
     if target is not None:
         refuse_taken(target)
-    draft = _make_draft(source, table, delimiter, None if target is None else target.parent, look=look)
+    folder = None if target is None else target.parent
+    with needing("query", "querying tables"):
+        from inbounds.query.custodian.database_draft import draft_contract  # noqa: PLC0415  others do without
+    draft = draft_contract(source, table=table, unit=unit, schema=schema, delimiter=delimiter, folder=folder, look=look)
     text = str(draft)
     if target is not None:
         write_new(target, text)
-    data = {
-        "contract": text,
-        "output": output,
-        "columns": {name: None if kind is None else kind.value for name, kind in draft.schema.columns.items()},
-        "unit_candidates": draft.candidates,
-    }
+    data = {"contract": text, "output": output, **draft.data()}
     show(data, text.rstrip("\n") if target is None else _describe_draft(draft, target), as_json=as_json)
 
 
-def _make_draft(source: str, table: str | None, delimiter: str | None, folder: Path | None, *, look: bool) -> Draft:
-    with needing("query", "querying tables"):
-        from inbounds.query.custodian.draft import Draft  # noqa: PLC0415  the other commands do without
-        from inbounds.query.custodian.schema import Schema  # noqa: PLC0415
-    return Draft(Schema.read(source, table=table, delimiter=delimiter, folder=folder, look=look))
-
-
-def _describe_unit(candidates: tuple[str, ...]) -> str:
-    return f"possibly {', '.join(candidates)}, judging by the name" if candidates else "no column name looks like an id"
-
-
-def _describe_draft(draft: Draft, target: Path) -> str:
-    read = "no row was read" if draft.schema.shape is None else "the first lines were read"
+def _describe_draft(draft: Draft | DatabaseDraft, target: Path) -> str:
     lines = [
-        ("draft", f"{target}, from the names and types of {len(draft.schema.columns)} columns; {read}"),
-        ("unit", _describe_unit(draft.candidates)),
+        ("draft", f"{target}, from the names and types of {draft.scope}"),
+        *draft.facts(),
         ("next", f'edit the lines marked "decide", then run: inbounds check {target}'),
     ]
     return format_pairs(lines)

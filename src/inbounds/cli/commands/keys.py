@@ -1,18 +1,17 @@
-"""`inbounds keys`: API keys for people who query a server; and a column's categories, discovered for a price."""
+"""`inbounds keys`: API keys for people who query a server."""
 
 from __future__ import annotations
 
-from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
+from inbounds.cli.commands.discover import discover_keys
 from inbounds.cli.shell.arguments import Command, CommandGroup
-from inbounds.cli.shell.extras import load_custodian, open_dataset, open_key_ring
-from inbounds.cli.shell.options import AsJson, Cost, DatasetFile, LedgerPlace, read_number, read_whole
+from inbounds.cli.shell.extras import load_custodian, open_key_ring
+from inbounds.cli.shell.options import AsJson, read_whole
 from inbounds.cli.shell.output import format_pairs, show
 from inbounds.errors import InvalidParameter
-from inbounds.files.whole_file import replacing
 
 if TYPE_CHECKING:
     from inbounds.server.people.key import Key
@@ -20,82 +19,16 @@ if TYPE_CHECKING:
 
 app = typer.Typer(
     cls=CommandGroup,
-    help="""Manage API keys (issue, list, revoke), or discover a column's categories.
+    help="""Manage API keys: issue, list, revoke.
 
     \b
     Example:
       inbounds keys issue ana --custodian custodian.toml
     """,
-    short_help="Manage API keys; discover a column's categories.",
+    short_help="Manage API keys.",
 )
 
-ColumnName = Annotated[str, typer.Option("--column", metavar="NAME", help="A column that is not yet in the contract.")]
-Delta = Annotated[
-    str, typer.Option("--delta", metavar="NUMBER", help="The probability of publishing a rare category by accident.")
-]
-Analyst = Annotated[str, typer.Option(metavar="NAME", help="Your name; the cost is charged to it.")]
-PerUnit = Annotated[
-    str, typer.Option("--keys-per-unit", metavar="NUMBER", help="How many of its categories each unit counts for.")
-]
-RequestId = Annotated[
-    str | None, typer.Option(metavar="ID", help="Repeat an id to get the same categories again, for free.")
-]
-
-
-@app.command("discover", cls=Command)
-def discover(  # noqa: PLR0913, PLR0917  each is an option of the command
-    dataset: DatasetFile,
-    column: ColumnName,
-    epsilon: Cost,
-    delta: Delta,
-    analyst: Analyst,
-    keys_per_unit: PerUnit = "1",
-    request_id: RequestId = None,
-    ledger: LedgerPlace = None,
-    as_json: AsJson = False,
-) -> None:
-    """Publish the categories of a column that enough units share.
-
-    They are added to the contract; later queries that use them need no delta. The ledger must hold a delta for such
-    charges: set delta and delta_reserved under [budget], or run inbounds budget grant 0 --delta.
-
-    \b
-    Example:
-      inbounds keys discover --dataset clinic.toml --column town \\
-          --epsilon 0.5 --delta 1e-6 --analyst ana
-    """
-    cost, odds = read_number(epsilon, "--epsilon"), read_number(delta, "--delta")
-    each = read_whole(keys_per_unit, "--keys-per-unit")
-    with open_dataset(dataset, ledger) as table:
-        discovery = table.discover_keys(column, cost, odds, analyst=analyst, keys_per_unit=each, request_id=request_id)
-    if discovery.keys:
-        _add_section(Path(dataset), discovery.section())
-        with open_dataset(dataset, ledger) as table:
-            table.record_terms(f"keys of {column} were discovered, request {discovery.request_id}")
-    fate = "added to the contract" if discovery.keys else "none to add"
-    lines = [
-        ("column", column),
-        ("categories", f"{discovery.published} published, {fate}"),
-        ("cost", f"ε {epsilon}, δ {delta}"),
-        ("request id", discovery.request_id),
-    ]
-    data = {
-        "column": column,
-        "keys": list(discovery.keys),
-        "published": discovery.published,
-        "epsilon": discovery.epsilon,
-        "delta": discovery.delta,
-        "request_id": discovery.request_id,
-    }
-    show(data, "\n".join([*map(str, discovery.keys), "", format_pairs(lines)]), as_json=as_json)
-
-
-def _add_section(contract: Path, section: str) -> None:
-    """Put a section at the end of a contract, whole or not at all."""
-    text = contract.read_text(encoding="utf-8")
-    with replacing(contract) as unfinished:
-        unfinished.write_text(text.rstrip("\n") + "\n" + section, encoding="utf-8")
-
+app.command("discover", cls=Command, hidden=True)(discover_keys)  # as it was called before `inbounds discover`
 
 CustodianPath = Annotated[str, typer.Option("--custodian", metavar="FILE", help="The server's custodian file.")]
 PersonName = Annotated[str, typer.Argument(metavar="NAME", help="A person named in that file.", show_default=False)]

@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
-from contextlib import contextmanager, suppress
 from typing import TYPE_CHECKING, Annotated, Any
 from uuid import uuid4
 
@@ -27,7 +25,8 @@ from inbounds.cli.shell.options import (
     read_weights,
 )
 from inbounds.cli.shell.output import format_pairs, show
-from inbounds.errors import InboundsError, InvalidParameter, InvalidQuestion, LedgerError, ServerError
+from inbounds.cli.shell.request import remembering, tell_request
+from inbounds.errors import InvalidParameter, InvalidQuestion, LedgerError, ServerError
 
 if TYPE_CHECKING:
     from inbounds.query import Answer
@@ -75,7 +74,7 @@ def command(  # noqa: PLR0913, PLR0917  each is an option of the command
     request = uuid4().hex if request_id is None else request_id
     if server is None and analyst is None:
         raise InvalidParameter("--analyst is missing; give your name, or --server, where your API key identifies you")
-    with open_access(dataset, server, key_file, ledger=ledger, analyst=analyst) as access, _remembering(request):
+    with open_access(dataset, server, key_file, ledger=ledger, analyst=analyst) as access, remembering(request):
         question = access.question(sql, alone=alone)
         if cost == 0:
             answer = question.owned(**access.who)
@@ -95,7 +94,7 @@ def command(  # noqa: PLR0913, PLR0917  each is an option of the command
         if len(answer.public) != answer.measures:  # what is public is not kept, and asked again as it was asked first
             lines.append(("request id", answer.request_id))
         if not show(data, f"{answer}\n\n{format_pairs(lines)}", as_json=as_json):
-            _tell(request)
+            tell_request(request)
 
 
 def _read_budget(access: Access) -> Balances | None:
@@ -104,23 +103,6 @@ def _read_budget(access: Access) -> Balances | None:
         return access.budget()
     except (ServerError, LedgerError):
         return None
-
-
-@contextmanager
-def _remembering(request: str) -> Iterator[None]:
-    """Say how to ask again for free, if a question may have been charged and its answer did not come through."""
-    try:
-        yield
-    except (InboundsError, ImportError):  # they say themselves what was charged
-        raise
-    except BaseException:
-        _tell(request)
-        raise
-
-
-def _tell(request: str) -> None:
-    with suppress(OSError):  # nobody reads that either
-        typer.echo(f"inbounds: if this was charged, repeat it for free with --request-id {request}", err=True)
 
 
 def _write_answer(answer: Answer) -> dict[str, Any]:

@@ -25,11 +25,13 @@ def needing(extra: str, purpose: str) -> Iterator[None]:
         ) from None
 
 
-def open_dataset(contract: str | Path, ledger: str | None = None, *, create_ledger: bool = True) -> Dataset:
-    """Open the dataset that a contract describes."""
+def open_dataset(
+    contract: str | Path, ledger: str | None = None, *, create_ledger: bool = True, without_limit: bool = False
+) -> Dataset:
+    """Open the dataset that a contract describes, even one that says no row limit yet if it may be without."""
     with needing("query", "querying tables"):
         from inbounds.query import Dataset  # noqa: PLC0415  the other commands do without
-    return Dataset.load(contract, ledger=ledger, create_ledger=create_ledger)
+    return Dataset.load(contract, ledger=ledger, create_ledger=create_ledger, without_limit=without_limit)
 
 
 def import_duckdb() -> Any:

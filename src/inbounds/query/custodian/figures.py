@@ -41,7 +41,7 @@ class UnitsFigures:
     column: str
     units: int
     rows: int
-    """How many rows have a unit."""
+    """How many rows have a unit; one that has several is counted for each."""
     rows_without: int
     """How many rows have no unit; they never count."""
     most: int
@@ -52,6 +52,51 @@ class UnitsFigures:
     """What other limits would do, up to the first that takes nothing away."""
     unread: int | None = None
     """How many rows without a unit have something in its place that tells nobody apart."""
+
+
+@dataclass(frozen=True)
+class KeyFigures:
+    """The columns that the contract calls the key of a table, and whether they tell its rows apart."""
+
+    columns: tuple[str, ...]
+    missing: int
+    """How many rows have none."""
+    repeated: int
+    """How many values of it are in more than one row."""
+    rows: int
+    """How many rows have one of these."""
+    shared: int | None
+    """How many values are in rows of several units; None if units are not known."""
+    declared: bool | None
+    """Whether the database declares that it is unique; None if it declares nothing of the kind."""
+
+
+@dataclass(frozen=True)
+class ReferenceFigures:
+    """What the rows of a table find in the table that they belong to."""
+
+    table: str
+    on: tuple[tuple[str, str], ...]
+    missing: int
+    """How many rows refer to nothing, for a value is missing."""
+    unmatched: int
+    """How many refer to a row that is not there, or that is itself nobody's."""
+    several: int
+    """How many refer to rows of several units, and so belong to each of them."""
+
+
+@dataclass(frozen=True)
+class PublicFigures:
+    """A public table, as the contract describes it or as it was read."""
+
+    table: str
+    rows: int
+    key: tuple[str, ...]
+    columns: int
+    """How many columns have bounds or keys."""
+    identifiers: int
+    """How many others rows can be matched by."""
+    digest: str
 
 
 @dataclass(frozen=True)

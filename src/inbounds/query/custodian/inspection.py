@@ -18,20 +18,27 @@ from inbounds.query.columns.column import Column, Keys, Numbers, key_text
 from inbounds.query.columns.derived_column import Derived, DerivedKeys
 from inbounds.query.custodian.figures import (
     DerivedFigures,
+    KeyFigures,
     KeysFigures,
     KnownFigures,
     LimitFigures,
     NoKeysFigures,
     NumbersFigures,
+    PublicFigures,
+    ReferenceFigures,
     UnitsFigures,
     UnreadFigures,
     WithinFigures,
 )
+from inbounds.query.custodian.ownership import Ownership
 from inbounds.query.custodian.statements import InspectionStatements, has_gaps, of_fields
 from inbounds.query.custodian.stopwatch import Stopwatch
 from inbounds.query.dataset import Dataset
+from inbounds.query.engines.engine import Kind
+from inbounds.query.statement.relations import TableReader
 from inbounds.query.tables.column_types import check_kinds, misfits
-from inbounds.query.tables.table import ROW
+from inbounds.query.tables.public_table import PublicTable
+from inbounds.query.tables.table import ROW, Table
 
 LIMITS = (*(digit * 10**power for power in range(6) for digit in (1, 2, 3, 5)), 10**6)
 """The row limits that are tried beside the contract's."""
@@ -72,18 +79,29 @@ class Inspection:
     """The number of malformed lines in csv files; None for other sources."""
     seconds: float | None
     """The time that a COUNT(*) took; None if nothing can be queried yet."""
+    key: KeyFigures | None = None
+    """None if the contract names no key, or it does not fit."""
+    reference: ReferenceFigures | None = None
+    """None if its rows do not belong to those of another table, or the columns do not fit."""
+    unlinked: tuple[str, ...] = ()
+    """Those of the columns that do not match by which rows are told apart or whose they are: key, on and the unit."""
     others: tuple[Inspection, ...] = ()
     """The same of each other private table of the contract."""
+    public: tuple[PublicFigures, ...] = ()
+    """The public tables of the contract."""
 
     @classmethod
     def of(cls, dataset: Dataset, *, values: bool = False) -> Inspection:
         """Inspect the tables of a dataset; with `values`, also the values not in the category list."""
         if dataset.table.relation is not None:
             raise InvalidQuestion("check inspects the tables of a contract, got a joined one; pass the dataset itself")
-        tables = dataset.tables.others if dataset.table is dataset.tables.main else ()
+        is_main = dataset.table is dataset.tables.main
         try:
-            others = tuple(_Inspector(dataset.rows_of(name), values).inspection() for name in tables)
-            return replace(_Inspector(dataset, values).inspection(), others=others)
+            found = _Inspector(dataset, values).inspection()
+            if not is_main:
+                return found
+            others = (_Inspector(dataset.rows_of(name), values).inspection() for name in dataset.tables.others)
+            return replace(found, others=tuple(others), public=tuple(map(_public, dataset.tables.public.values())))
         except EngineFailed as failure:
             kind = failure.kind
         raise EngineFailed(kind, charged=False)
@@ -111,9 +129,10 @@ class Inspection:
 
     @property
     def is_readable(self) -> bool:
-        """Whether of every column of every table at least half of the values are read."""
+        """Whether the rows of every table can be matched, and of every column at least half of the values are read."""
         tables = (self, *self.others)
-        return all(column.share <= MOST for table in tables for column in table.hardly_read)
+        is_read = all(column.share <= MOST for table in tables for column in table.hardly_read)
+        return is_read and not any(table.unlinked for table in tables)
 
     def data(self) -> dict[str, Any]:
         """Return the figures as JSON has them."""
@@ -134,23 +153,49 @@ class _Inspector:
     def __init__(self, dataset: Dataset, values: bool) -> None:
         self.dataset, self.table, self.values = dataset, dataset.table, values
         self.engine = dataset.engine_of(self.table.name)
+        self.engines = {table.name: dataset.engine_of(table.name) for table in _path(self.table)}
+        self.reader = TableReader(self.engines, dataset.engine.dialect)
         kinds = self.engine.kinds()
-        self.misfits = misfits(self.table, kinds)
-        self.fitting = {name: column for name, column in self.table.stored.items() if name not in self.misfits}
-        self.has_unit = not self.table.rows_are_units and self.table.unit not in self.misfits
-        described = replace(self.table, unit=self.table.unit if self.has_unit else ROW, columns=self.fitting)
+        self.misfits = misfits(self.table, kinds, self.engine.column_names())
+        described = self._describe(self.table, self.misfits)
+        self.fitting = described.stored
+        self.has_unit = not described.rows_are_units
         self.statements = InspectionStatements(
             self.engine.relation(), check_kinds(described, kinds), self.engine.dialect
         )
+        self.ownership = Ownership(described, self.reader)
+
+    def _describe(self, table: Table, problems: dict[str, str]) -> Table:
+        """Return a table with the columns that fit; its rows have no unit if none is found with these."""
+        columns = {name: column for name, column in table.stored.items() if name not in problems}
+        identifiers = {name: identifier for name, identifier in table.identifiers.items() if name not in problems}
+        alone = replace(table, unit=ROW, parent=None, columns=columns, identifiers=identifiers)
+        if table.parent is None:
+            return alone if table.unit in problems else replace(alone, unit=table.unit)
+        above = self._describe(table.parent.table, misfits(table.parent.table, self._kinds(table.parent.table)))
+        for own, of in table.parent.on:
+            left, right = self.reader.raw_kind(alone, own), self.reader.raw_kind(above, of)
+            if left is None or right is None or above.rows_are_units:  # which is told of the column that does not fit
+                return alone
+            try:
+                self.reader.match((exp.null(), left), (exp.null(), right), f"{table.name}.{own} and {above.name}.{of}")
+            except InvalidQuestion as problem:
+                problems[own] = str(problem)
+                return alone
+        return replace(alone, unit=above.unit, parent=replace(table.parent, table=above))
+
+    def _kinds(self, table: Table) -> dict[str, Kind]:
+        return self.engines[table.name].kinds()
 
     def inspection(self) -> Inspection:
         rows, numbers = self._numbers()
         lines, filled = self._fields()
+        reference = self._reference()
         return Inspection(
             dataset=self.dataset.name,
             table=self.table.name,
             rows=rows,
-            units=self._units(rows, filled) if self.has_unit else None,
+            units=self._units(rows, filled, reference) if self.has_unit else None,
             public_units=self.table.units,
             numbers=tuple(self._of_numbers(column, rows, filled, *figures) for column, figures in numbers),
             keys=tuple(
@@ -160,9 +205,26 @@ class _Inspector:
             known=tuple(self._known(rows)),
             within=tuple(self._within()),
             misfits=self.misfits,
+            unlinked=tuple(name for name in self.misfits if self._links(name)),
             lines=lines,
-            seconds=None if self.misfits else self._seconds(),
+            seconds=self._seconds() if self._is_ready else None,
+            key=self._key(rows),
+            reference=reference,
         )
+
+    @property
+    def _is_ready(self) -> bool:
+        """Whether questions can be asked: the table fits, and those that tell whose rows they are."""
+        path = _path(self.table)
+        return not self.misfits and not any(misfits(table, self._kinds(table)) for table in path[1:])
+
+    def _links(self, name: str) -> bool:
+        """Return whether rows are told apart by a column, or whose they are."""
+        table = self.table
+        own = {*table.key, *(own for own, _ in (table.parent.on if table.parent is not None else ()))}
+        known = table.identifiers.get(name)
+        is_matched = known is not None and not known.is_text and known.keys_of is None
+        return name in own or is_matched or (table.parent is None and name == table.unit)
 
     def _run(self, statement: exp.Select) -> list[tuple[Any, ...]]:
         return self.engine.run(self.engine.dialect.render(statement))
@@ -171,6 +233,27 @@ class _Inspector:
         """Return the one row of a statement; a sum over no rows is 0."""
         ((*row,),) = self._run(statement)
         return [int(figure or 0) for figure in row]
+
+    def _figures_together(self, statement: exp.Select) -> list[int]:
+        """Return the one row of a statement that may be about several tables, which one engine reads."""
+        engine = self.dataset.engine
+        ((*row,),) = engine.run(engine.dialect.render(statement))
+        return [int(figure or 0) for figure in row]
+
+    def _key(self, rows: int) -> KeyFigures | None:
+        key = self.table.key
+        if not key or any(self.reader.raw_kind(self.ownership.table, name) is None for name in key):
+            return None
+        there, repeated, repeating = self._figures_together(self.ownership.of_key())
+        shared = self._figures_together(self.ownership.of_shared_key())[0] if self.has_unit else None
+        return KeyFigures(key, rows - there, repeated, repeating, shared, self.engine.declares_unique(key))
+
+    def _reference(self) -> ReferenceFigures | None:
+        parent = self.ownership.table.parent
+        if parent is None:
+            return None
+        figures = self._figures_together(self.ownership.of_reference(parent))
+        return ReferenceFigures(parent.table.name, parent.on, *figures)
 
     def _numbers(self) -> tuple[int, list[tuple[Numbers, list[int]]]]:
         """Return how many rows there are, and the figures of each column."""
@@ -243,9 +326,10 @@ class _Inspector:
                 elsewhere, nowhere = self._figures(self.statements.of_within(columns, column))
                 yield WithinFigures(column.name, column.within, elsewhere, nowhere)
 
-    def _units(self, rows: int, filled: Mapping[str, int]) -> UnitsFigures:
+    def _units(self, rows: int, filled: Mapping[str, int], reference: ReferenceFigures | None) -> UnitsFigures:
         limits = sorted({*LIMITS, self.table.limit})
-        units, owned, most, *counts = self._figures(self.statements.of_units(self.table.unit, limits))
+        owned_rows = replace(self.statements, relation=self.ownership.owned_rows)
+        units, owned, most, *counts = self._figures_together(owned_rows.of_units(self.table.unit, limits))
         tried = [
             LimitFigures(limit, owned - left, above)
             for limit, above, left in zip(limits, counts[0::2], counts[1::2], strict=True)
@@ -254,15 +338,17 @@ class _Inspector:
         # Limits above the first that takes nothing away would all say the same.
         enough = next((figures.limit for figures in tried if figures.units == 0), limits[-1])
         others = tuple(figures for figures in tried if figures.limit <= max(enough, own.limit))
-        unread = filled[self.table.unit] - owned if filled else None
-        return UnitsFigures(self.table.unit, units, owned, rows - owned, most, own, others, unread)
+        without = rows - owned if reference is None else reference.missing + reference.unmatched
+        unread = filled[self.table.unit] - owned if filled and reference is None else None
+        return UnitsFigures(self.table.unit, units, owned, without, most, own, others, unread)
 
     def _fields(self) -> tuple[int | None, dict[str, int]]:
         """Return how many lines of csv files are no row, and how many rows have something in each column."""
         fields = self.engine.fields()
         if fields is None:
             return None, {}
-        names = [*self.fitting, self.table.unit] if self.has_unit else list(self.fitting)
+        has_own = self.has_unit and self.table.parent is None
+        names = [*self.fitting, self.table.unit] if has_own else list(self.fitting)
         lines, whole, *filled = self._figures(of_fields(fields, names))
         no_row = None if fields.lost is None else lines - whole + fields.lost
         return no_row, dict(zip(names, filled, strict=True))
@@ -272,3 +358,12 @@ class _Inspector:
         watch = Stopwatch()
         self.dataset.engine.run(statement)
         return watch.seconds
+
+
+def _path(table: Table) -> list[Table]:
+    """Return a table, the one that its rows belong to, and so on to the one that names their unit."""
+    return [table] if table.parent is None else [table, *_path(table.parent.table)]
+
+
+def _public(table: PublicTable) -> PublicFigures:
+    return PublicFigures(table.name, table.count, table.key, len(table.columns), len(table.identifiers), table.digest)

@@ -13,11 +13,11 @@ from typing import Any
 from inbounds.errors import InvalidContract, InvalidParameter
 from inbounds.exact.rational import shown
 from inbounds.files.csv_text import find_delimiters
-from inbounds.ledger.values.address import is_server, without_secrets
+from inbounds.ledger.values.address import without_secrets
 from inbounds.query.contract.csv_format import UTF_8
 from inbounds.query.engines.csv_shape import CsvShape
 from inbounds.query.engines.engine import Kind
-from inbounds.query.engines.registry import CSV, SPARK, WRITTEN, engine_module, source_kind
+from inbounds.query.engines.registry import CSV, SPARK, SQLITE, WRITTEN, engine_module, kind_at, source_kind
 
 _USER = re.compile(r"[^@/]*@")
 _VALUE = re.compile(
@@ -37,8 +37,8 @@ class Schema:
     table: str | None = None
     delimiter: str | None = None
     """Of a csv file, if it is not the usual one."""
-    has_password: bool = False
-    """Whether a password was left out of the source."""
+    password_place: str | None = None
+    """Where the password belongs that was left out of the source, if one was."""
     shape: CsvShape | None = None
     """How the fields of a csv file seem to be written, if its first lines were looked at."""
 
@@ -63,22 +63,25 @@ class Schema:
             raise _unknown(source)
         where = _relative_to(folder, source)
         if kind.database is not None:
-            named = _need_table(table, kind.database)
-            columns = _kinds(kind.open_table(_path(source), named))
-            public = without_password(where) if is_server(source) else where
-            return cls(public, columns, named, has_password=public != where)
+            kind = kind_at(kind, path_of(source))
+            named = _need_table(table, kind.database or "")
+            if kind == SQLITE:
+                return cls(where, dict.fromkeys(kind.engine.column_names(path_of(source), named)), named)
+            columns = _kinds(kind.open_table(path_of(source), named))
+            public = where if kind.password_place is None else without_password(where)
+            return cls(public, columns, named, password_place=None if public == where else kind.password_place)
         if table is not None:
             raise InvalidParameter(
                 "a table name is for databases only, and this file holds a single table; leave it out"
             )
         if kind == CSV:
             return _of_csv(source, where, delimiter, look=look)
-        return cls(where, _kinds(kind.engine.DuckDB.of_parquet(_path(source))))
+        return cls(where, _kinds(kind.engine.DuckDB.of_parquet(path_of(source))))
 
 
 def _of_csv(source: str, where: str, stated: str | None, *, look: bool) -> Schema:
     csv = engine_module("csv_lines")
-    files = sorted(glob(_path(source), recursive=True))
+    files = sorted(glob(path_of(source), recursive=True))
     if not files:
         raise InvalidContract(f"no file at {without_secrets(source)}; check the path")
     encoding = csv.encoding_of(files[0]) if look else UTF_8
@@ -120,14 +123,15 @@ def without_password(address: str) -> str:
 
 def _kinds(engine: Any) -> dict[str, Kind]:
     try:
-        return dict(engine.kinds())
+        kinds: dict[str, Kind] = engine.kinds()
+        return kinds
     finally:
         engine.close()
 
 
 def _need_table(table: str | None, what: str) -> str:
     if table is None or not table.strip():
-        raise InvalidParameter(f"{what} needs the name of a table; give it as table")
+        raise InvalidParameter(f"{what} needs the name of a table; give it as --table NAME")
     return table
 
 
@@ -138,7 +142,8 @@ def _unknown(source: str) -> InvalidContract:
     )
 
 
-def _path(source: str) -> str:
+def path_of(source: str) -> str:
+    """Return where a source is on this machine, or its address."""
     return source if "://" in source else str(Path(source).expanduser())
 
 

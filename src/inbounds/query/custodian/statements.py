@@ -6,13 +6,16 @@ As in the statements of questions, nothing here can fail on any row: values are 
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 from sqlglot import exp
 
+from inbounds.bounds import Bounds
+from inbounds.bounds.times import DAY as DAY_SECONDS
+from inbounds.query.columns.calendar_parts import LAST
 from inbounds.query.columns.column import Column, Keys, Numbers
 from inbounds.query.columns.derived_column import Derived
-from inbounds.query.columns.kind import DAY
+from inbounds.query.columns.kind import CLOCK, DAY, TIME
 from inbounds.query.engines.engine import Dialect, Fields, Kind
 from inbounds.query.statement.codes import Codes
 from inbounds.query.statement.expressions import (
@@ -52,13 +55,13 @@ class InspectionStatements:
         for i, numbers in enumerate(columns):
             selected.append(named(self._place(codes, numbers), f"p{i}"))
             place = exp.column(f"p{i}")
-            counts += [_count(compare(place, "=", whole(at))) for at in (MISSING, BELOW, ABOVE)]
+            counts += [count_rows(compare(place, "=", whole(at))) for at in (MISSING, BELOW, ABOVE)]
             if has_gaps(numbers):
                 selected.append(named(case([(codes.is_known(numbers), codes.steps(numbers))]), f"s{i}"))
                 in_gap = _in_gap(exp.column(f"s{i}"), _spans(numbers))
-                counts.append(_count(exp.and_(compare(place, "=", whole(WITHIN)), exp.paren(in_gap))))
+                counts.append(count_rows(exp.and_(compare(place, "=", whole(WITHIN)), exp.paren(in_gap))))
         inner = exp.select(*selected).from_(self.relation.copy()).subquery("r")
-        return exp.select(*_number(counts)).from_(inner)
+        return exp.select(*number_counts(counts)).from_(inner)
 
     def of_keys(self, keys: Keys) -> exp.Select:
         """Return one row: how many rows are missing or hold another value, how many others, and how many keys occur."""
@@ -68,10 +71,10 @@ class InspectionStatements:
         counts = [
             self.dialect.total(case([(missing, rows)], whole(0))),
             self.dialect.total(case([(other, rows)], whole(0))),
-            _count(other),
+            count_rows(other),
             exp.Count(this=exp.Distinct(expressions=[code])),
         ]
-        return exp.select(*_number(counts)).from_(self._by_key(keys))
+        return exp.select(*number_counts(counts)).from_(self._by_key(keys))
 
     def other_values(self, keys: Keys, most: int) -> exp.Select:
         """Return the most frequent values that are no key, and how many rows each has."""
@@ -94,16 +97,16 @@ class InspectionStatements:
         counts: list[Expression] = []
         for i, derived in enumerate(columns):
             code = exp.column(f"m{i}")
-            counts.append(_count(exp.Is(this=code, expression=exp.Null())))
+            counts.append(count_rows(exp.Is(this=code, expression=exp.Null())))
             if isinstance(derived, Keys):
                 counts.append(exp.Count(this=exp.Distinct(expressions=[code.copy()])))
-        return exp.select(*_number(counts)).from_(exp.select(*selected).from_(self.relation.copy()).subquery("r"))
+        return exp.select(*number_counts(counts)).from_(exp.select(*selected).from_(self.relation.copy()).subquery("r"))
 
     def of_facts(self, columns: Mapping[str, Column], facts: Sequence[Mapping[str, int]]) -> exp.Select:
         """Return one row: for each combination of keys, given by their codes, how many rows have it."""
         codes = Codes(dict(columns), dict(self.kinds), self.dialect)
         tests = [exp.and_(*(codes.has_key(name, code) for name, code in fact.items())) for fact in facts]
-        return exp.select(*_number(map(_count, tests))).from_(self.relation.copy())
+        return exp.select(*number_counts(map(count_rows, tests))).from_(self.relation.copy())
 
     def of_within(self, columns: Mapping[str, Column], keys: Keys) -> exp.Select:
         """Return one row: how many rows with a key have another key in the column that theirs lie in, or none there."""
@@ -112,8 +115,8 @@ class InspectionStatements:
         expected, actual = exp.column("s"), exp.column("p")
         selected = [named(codes.key(keys, column(keys.name), keys.parents), "s"), named(codes.code(keys.within), "p")]
         nowhere = exp.and_(present(expected), exp.Is(this=actual, expression=exp.Null()))
-        counts = [_count(compare(expected.copy(), "<>", actual.copy())), _count(nowhere)]
-        return exp.select(*_number(counts)).from_(exp.select(*selected).from_(self.relation.copy()).subquery("r"))
+        counts = [count_rows(compare(expected.copy(), "<>", actual.copy())), count_rows(nowhere)]
+        return exp.select(*number_counts(counts)).from_(exp.select(*selected).from_(self.relation.copy()).subquery("r"))
 
     def of_units(self, unit: str, limits: Iterable[int]) -> exp.Select:
         """Return one row: units, their rows, the most of one; for each limit the units above it and the rows left."""
@@ -124,15 +127,25 @@ class InspectionStatements:
         counts: list[Expression] = [exp.Count(this=exp.Star()), self.dialect.total(rows), exp.Max(this=rows.copy())]
         for limit in limits:
             above = compare(rows, ">", whole(limit))
-            counts += [_count(above), self.dialect.total(case([(above, whole(limit))], rows))]
-        return exp.select(*_number(counts)).from_(of_each)
+            counts += [count_rows(above), self.dialect.total(case([(above, whole(limit))], rows))]
+        return exp.select(*number_counts(counts)).from_(of_each)
 
     def _place(self, codes: Codes, numbers: Numbers) -> Expression:
-        value, low, high = self._comparable(numbers)
+        if numbers.kind in (TIME, CLOCK) or numbers.zone is not None:
+            return self._time_place(codes, numbers)
+        value, low, high = self._comparable(codes, numbers)
         tests = [(compare(value, "<", low), whole(BELOW)), (compare(value, ">", high), whole(ABOVE))]
         return case([(codes.is_known(numbers), case(tests, whole(WITHIN)))], whole(MISSING))
 
-    def _comparable(self, numbers: Numbers) -> tuple[Expression, Expression, Expression]:
+    def _time_place(self, codes: Codes, numbers: Numbers) -> Expression:
+        """Return where a time is: a step more on each side shows what is beyond."""
+        wider = replace(numbers, bounds=wider_bounds(numbers))
+        steps, below = codes.steps(wider), wider.steps - numbers.steps - (wider.high > numbers.high)
+        above = numbers.steps + below
+        tests = [(compare(steps, "<", whole(below)), whole(BELOW)), (compare(steps, ">", whole(above)), whole(ABOVE))]
+        return case([(codes.is_known(numbers), case(tests, whole(WITHIN)))], whole(MISSING))
+
+    def _comparable(self, codes: Codes, numbers: Numbers) -> tuple[Expression, Expression, Expression]:
         """Return a value and both ends of its column, as they can be compared."""
         kind, this = self.kinds[numbers.name], column(numbers.name)
         low, high = numbers.ends
@@ -141,15 +154,24 @@ class InspectionStatements:
             return on, day(low), day(high)
         if kind is Kind.INTEGER and low.denominator == high.denominator == 1:
             return this, whole(int(low)), whole(int(high))
-        return self.dialect.as_double(this, kind), double(low), double(high)
+        return codes.number(numbers), double(low), double(high)
 
 
 def of_fields(fields: Fields, names: Iterable[str]) -> exp.Select:
     """Return one row: how many lines, how many of them are rows, and how many rows have something in each column."""
     is_row = exp.column("w")
-    counts: list[Expression] = [exp.Count(this=exp.Star()), _count(is_row)]
-    counts += [_count(exp.and_(is_row, present(exp.column(fields.names[name])))) for name in names]
-    return exp.select(*_number(counts)).from_(fields.relation.copy())
+    counts: list[Expression] = [exp.Count(this=exp.Star()), count_rows(is_row)]
+    counts += [count_rows(exp.and_(is_row, present(exp.column(fields.names[name])))) for name in names]
+    return exp.select(*number_counts(counts)).from_(fields.relation.copy())
+
+
+def wider_bounds(numbers: Numbers) -> Bounds:
+    """Return the bounds of a column of times with a step more on each side, as far as there is one."""
+    scale = DAY_SECONDS if numbers.kind == DAY else 1
+    first, beyond = (0, DAY_SECONDS) if numbers.kind == CLOCK else (DAY_SECONDS, (LAST + 1) * DAY_SECONDS)
+    low, high = numbers.low - numbers.step, numbers.high + numbers.step
+    least = low if low * scale >= first else numbers.low
+    return numbers.kind.between(least, high if high * scale < beyond else numbers.high, numbers.step)
 
 
 def has_gaps(numbers: Numbers) -> bool:
@@ -171,9 +193,11 @@ def _in_gap(steps: Expression, spans: Sequence[tuple[int, int]]) -> Expression:
     return case([(before, _in_gap(steps, spans[:half]))], _in_gap(steps, spans[half:]))
 
 
-def _count(test: Expression) -> Expression:
+def count_rows(test: Expression) -> Expression:
+    """Return how many rows pass a test."""
     return exp.Count(this=case([(test, whole(1))]))
 
 
-def _number(counts: Iterable[Expression]) -> list[Expression]:
+def number_counts(counts: Iterable[Expression]) -> list[Expression]:
+    """Return counts under names of our own."""
     return [named(count, f"t{i}") for i, count in enumerate(counts)]

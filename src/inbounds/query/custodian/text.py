@@ -10,7 +10,15 @@ from inbounds.display.table import Column, TextTable
 from inbounds.display.text import WIDTH
 
 if TYPE_CHECKING:
-    from inbounds.query.custodian.figures import DerivedFigures, KeysFigures, UnitsFigures, WithinFigures
+    from inbounds.query.custodian.figures import (
+        DerivedFigures,
+        KeyFigures,
+        KeysFigures,
+        PublicFigures,
+        ReferenceFigures,
+        UnitsFigures,
+        WithinFigures,
+    )
     from inbounds.query.custodian.inspection import Inspection
 
 LARGE = "F O R   T H E   C U S T O D I A N ' S   E Y E S   O N L Y"
@@ -34,6 +42,11 @@ ADVICE = (
 def inspection_text(inspection: Inspection, contract: str) -> str:
     """Return everything that was found, for a terminal."""
     parts = [part for table in (inspection, *inspection.others) for part in _parts(table, contract)]
+    if inspection.public:
+        parts.append(str(_public(inspection.public)))
+    unlinked = [table for table in (inspection, *inspection.others) if table.unlinked]
+    if unlinked:
+        parts.insert(0, str(_unlinked(unlinked)))
     return "\n\n".join([_banner(), *parts, str(FactSheet([("advice", ADVICE)]))])
 
 
@@ -49,6 +62,8 @@ def _parts(inspection: Inspection, contract: str) -> Iterator[str]:
         yield str(_hardly_read(inspection))
     if inspection.hardly_keys:
         yield str(_hardly_keys(inspection))
+    if inspection.key is not None and inspection.key.repeated:
+        yield str(_repeated(inspection.key))
     if inspection.misfits:
         yield str(FactSheet([(name, why) for name, why in inspection.misfits.items()], title="TYPES THAT DO NOT MATCH"))
     if inspection.units is not None:
@@ -68,12 +83,51 @@ def _parts(inspection: Inspection, contract: str) -> Iterator[str]:
         yield str(_known(inspection))
 
 
+def _public(tables: tuple[PublicFigures, ...]) -> TextTable:
+    columns = _columns("table", "key", "rows", "columns", "to match by", "digest", left=2)
+    cells = [
+        [
+            public.table,
+            ", ".join(public.key) or "none",
+            *map(_count, (public.rows, public.columns, public.identifiers)),
+            public.digest,
+        ]
+        for public in tables
+    ]
+    notes = [
+        "Columns: described by the contract or by what they hold. To match by: too many",
+        "values to be listed. The digest is part of the terms: it changes with the table.",
+    ]
+    return TextTable(columns, cells, title="PUBLIC TABLES: not protected", notes=notes)
+
+
+def _unlinked(tables: list[Inspection]) -> TextTable:
+    cells = [["!!!", table.table, name] for table in tables for name in table.unlinked]
+    notes = [
+        "Rows cannot be told apart or followed to their unit, so every query about these",
+        "tables is refused. Correct key, on or unit in the contract; why is told below.",
+    ]
+    title = "W A R N I N G :   K E Y S   T H A T   A R E   N O T   T H E R E"
+    return TextTable(_columns("!", "table", "column", left=3), cells, title=title, notes=notes)
+
+
 def _hardly_read(inspection: Inspection) -> TextTable:
     rows = [(unread.column or "(whole lines)", unread.values, unread.unread) for unread in inspection.hardly_read]
     typed = "Their type is not the contract's: change the contract, or convert the table."
     how = "State how they are written: decimal, thousands, date_format, encoding, delimiter."
     notes = ["Answers leave them out but cost just as much.", typed if inspection.lines is None else how]
     return _warning("W A R N I N G :   V A L U E S   N O T   P A R S E D", "not parsed", rows, notes)
+
+
+def _repeated(key: KeyFigures) -> TextTable:
+    shared = "not counted" if key.shared is None else f"{key.shared:,}"
+    cells = [["!!!", ", ".join(key.columns), f"{key.repeated:,}", f"{key.rows:,}", shared]]
+    notes = [
+        "The contract says that each value is in one row. A row of another table that",
+        "refers to such a value belongs to the units of all rows that have it.",
+    ]
+    columns = _columns("!", "key", "values", "rows", "values of several units", left=2)
+    return TextTable(columns, cells, title="W A R N I N G :   A   K E Y   T H A T   R E P E A T S", notes=notes)
 
 
 def _hardly_keys(inspection: Inspection) -> TextTable:
@@ -125,6 +179,8 @@ def _facts(inspection: Inspection, contract: str) -> Iterator[tuple[str, str]]:
     yield "rows", f"{inspection.rows:,}"
     if inspection.lines is not None:
         yield "malformed lines", _of(inspection.lines, inspection.lines + inspection.rows)
+    if inspection.key is not None:
+        yield "key", _key(inspection.key)
     yield from _unit_facts(inspection)
     if inspection.known:
         agree = sum(fact.agrees for fact in inspection.known)
@@ -136,15 +192,43 @@ def _unit_facts(inspection: Inspection) -> Iterator[tuple[str, str]]:
     units = inspection.units
     if units is None:
         return
-    yield "units", f"{units.units:,} distinct values of {units.column}"
+    reference = inspection.reference
+    through = "" if reference is None else f", through {reference.table}"
+    yield "units", f"{units.units:,} distinct values of {units.column}{through}"
     if inspection.public_units is not None and inspection.public_units != units.units:
         yield "units in the contract", f"{inspection.public_units:,}, which is wrong"
     never = "; never counted" if units.rows_without else ""
     yield "rows without a unit", _of(units.rows_without, inspection.rows) + never
+    if reference is not None:
+        yield from _reference_facts(reference, inspection.rows)
     yield "most rows per unit", f"{units.most:,}"
     own = units.limit
     over = f"{_of(own.rows, units.rows, 'rows')} of {_of(own.units, units.units, 'units')} exceed it"
     yield "row limit", f"{own.limit:,}: {over if own.rows else 'no unit exceeds it'}"
+
+
+def _key(key: KeyFigures) -> str:
+    """Say whether a key tells rows apart."""
+    facts = [f"{_of_many(key.repeated, 'value')} in {key.rows:,} rows repeat" if key.repeated else "no value repeats"]
+    if key.missing:
+        facts.append(f"missing in {_of_many(key.missing, 'row')}")
+    if key.declared is not None:
+        facts.append("declared unique" if key.declared else "not declared unique")
+    return f"{', '.join(key.columns)}: {'; '.join(facts)}"
+
+
+def _reference_facts(reference: ReferenceFigures, rows: int) -> Iterator[tuple[str, str]]:
+    """Yield what is wrong with the references of rows to the table that they belong to."""
+    own, of = (" and ".join(pair[place] for pair in reference.on) for place in (0, 1))
+    if reference.missing:
+        yield "  without reference", f"{_of(reference.missing, rows)}: no {own}"
+    if reference.unmatched:
+        yield "  not found", f"{_of(reference.unmatched, rows)}: no row with a unit in {reference.table}"
+    if reference.several:
+        yield (
+            "rows of several units",
+            f"{_of(reference.several, rows)}: {of} repeats in {reference.table}; counted for each unit",
+        )
 
 
 def _limits(units: UnitsFigures) -> TextTable:
@@ -226,6 +310,10 @@ def _times(factor: float) -> str:
 def _of(part: int, whole: int, what: str = "") -> str:
     amount = f"{part:,} {what}".rstrip()
     return f"{amount} ({_share(part, whole)})" if part else amount
+
+
+def _of_many(number: int, what: str) -> str:
+    return f"{number:,} {what}" + ("" if number == 1 else "s")
 
 
 def _share(part: int, whole: int) -> str:
