@@ -38,7 +38,7 @@ STATEMENTS = [
     "INSTALL httpfs",
     "PRAGMA database_list",
     "SET enable_external_access = true",
-    "WITH stolen AS (SELECT * FROM visits) SELECT COUNT(*) FROM stolen",
+    "WITH stolen AS (SELECT * FROM read_csv('/etc/passwd')) SELECT COUNT(*) FROM stolen",
     "'; SELECT 1 --",
     "\x00",
 ]

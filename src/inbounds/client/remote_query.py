@@ -2,19 +2,25 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, replace
 from fractions import Fraction
 from typing import TYPE_CHECKING, Any
 from uuid import uuid4
 
 from inbounds.accuracy.confidence import CONFIDENCE
+from inbounds.client.written_select import WrittenSelect, write_condition
 from inbounds.display.facts import FactSheet
-from inbounds.errors import InvalidParameter, ServerRefused
+from inbounds.display.listing import fold
+from inbounds.display.text import cut_line
+from inbounds.errors import InvalidParameter, InvalidQuestion, ServerRefused
 from inbounds.exact.decimals import typed_decimal
 from inbounds.exact.rational import shown
 from inbounds.ledger.values.amount import format_amount, units
 from inbounds.query.answer.answer_json import read_answer
+from inbounds.query.ask.options import read_row_count
+from inbounds.query.expressions.condition import Condition
+from inbounds.query.expressions.expression import Expression
 
 if TYPE_CHECKING:
     from inbounds.client.remote_dataset import RemoteDataset
@@ -47,10 +53,16 @@ class RemoteExplanation:
         return self.facts
 
     def __str__(self) -> str:
+        return str(self._sheet())
+
+    def _repr_html_(self) -> str:
+        return self._sheet().html()
+
+    def _sheet(self) -> FactSheet:
         lines = [(name.replace("_", " "), _write_words(value)) for name, value in self.facts.items() if name != "parts"]
         for part in self.facts["parts"]:
             lines += [(name.replace("_", " "), _write_words(value)) for name, value in part.items()]
-        return str(FactSheet([(name, text) for name, text in lines if text]))
+        return FactSheet([(name, text) for name, text in lines if text])
 
 
 @dataclass(frozen=True)
@@ -60,6 +72,56 @@ class RemoteQuery:
     dataset: RemoteDataset
     text: str
     each_alone: bool = False
+    written: WrittenSelect | None = None
+    """The parts of it, if it was put together in Python."""
+
+    @property
+    def parts(self) -> WrittenSelect:
+        """The parts of it; a query in SQL is changed in its text."""
+        if self.written is None:
+            raise InvalidQuestion("a query that was written in SQL is changed in its text; write the clause there")
+        return self.written
+
+    def _change(self, **parts: Any) -> RemoteQuery:
+        changed = replace(self.parts, **parts)
+        return replace(self, text=str(changed), written=changed)
+
+    def where(self, condition: Condition | str) -> RemoteQuery:
+        """Return the query restricted to rows that meet a condition, given as an object or as SQL text."""
+        return self._change(conditions=(*self.parts.conditions, write_condition(condition)))
+
+    def by(self, *columns: str | Expression) -> RemoteQuery:
+        """Return the query for each category of some columns, even without rows, unless a condition rules it out."""
+        keys = (*self.parts.keys, *map(self.dataset.write_column, columns))
+        return self._change(keys=keys, grouped=None)
+
+    def with_totals(self) -> RemoteQuery:
+        """Return the query with totals: over each grouping column, and over everything."""
+        keys = self.parts.keys
+        if not keys:
+            raise InvalidQuestion("totals need groups, and there are none; group by a column first")
+        return self._change(grouped=_write_sets(dict.fromkeys((keys, *((key,) for key in keys), ()))))
+
+    def groupings(self, *sets: Iterable[str | Expression]) -> RemoteQuery:
+        """Return the query for several groupings at once, each a set of columns; `()` is the total."""
+        named = [tuple(map(self.dataset.write_column, names)) for names in sets if not isinstance(names, str)]
+        if not named or len(named) < len(sets):
+            raise InvalidQuestion("a grouping is a set of columns, got something else; put its names in parentheses")
+        keys = dict.fromkeys((*self.parts.keys, *(name for names in named for name in names)))
+        return self._change(keys=tuple(keys), grouped=_write_sets(named))
+
+    def having(self, condition: str) -> RemoteQuery:
+        """Return the query showing only rows whose released values meet a condition: `"count > 100"`."""
+        return self._change(having=(*self.parts.having, condition))
+
+    def order_by(self, expression: str, *, descending: bool = False, missing_first: bool = False) -> RemoteQuery:
+        """Return the query with its rows ordered by an expression, within any order given before."""
+        order = f"{expression}{' DESC' if descending else ''}{' NULLS FIRST' if missing_first else ''}"
+        return self._change(order=(*self.parts.order, order))
+
+    def limit(self, rows: int, offset: int = 0) -> RemoteQuery:
+        """Return the query showing at most `rows` rows, after skipping `offset`."""
+        return self._change(limit=read_row_count(rows), offset=read_row_count(offset))
 
     def alone(self) -> RemoteQuery:
         """Return the query with each cell answered separately: less error in each, but totals need not add up."""
@@ -88,7 +150,8 @@ class RemoteQuery:
         body = self._make_body(epsilon, pooling, weights) | {"confidence": confidence}
         body |= {"force": True} if force else {}
         request = uuid4().hex if request_id is None else request_id
-        return read_answer(self.dataset.connection.post(f"{self.dataset.path}/answers", body, request))
+        answer = read_answer(self.dataset.connection.post(f"{self.dataset.path}/answers", body, request))
+        return replace(answer, sql=self.text)
 
     def owned(self) -> Answer | None:
         """Return the answer that follows from your earlier ones, for free; None if it does not follow."""
@@ -103,16 +166,27 @@ class RemoteQuery:
     def _make_body(self, epsilon: Any, pooling: Any, weights: Sequence[Any] | None) -> dict[str, Any]:
         body: dict[str, Any] = {"sql": self.text, "epsilon": format_amount(units(epsilon)), "alone": self.each_alone}
         if pooling is not None:
-            body["pooling"] = _write_number(pooling, "pooling")
+            body["pooling"] = write_number(pooling, "pooling")
         if weights is not None:
-            body["weights"] = [_write_number(weight, "weights") for weight in weights]
+            body["weights"] = [write_number(weight, "weights") for weight in weights]
         return body
+
+    def __repr__(self) -> str:
+        return f"<RemoteQuery {cut_line(self.text)}>"
+
+    def _repr_html_(self) -> str:
+        return fold(cut_line(self.text), self.text)
 
     def __str__(self) -> str:
         return self.text
 
 
-def _write_number(value: object, name: str) -> str:
+def _write_sets(sets: Iterable[Iterable[str]]) -> str:
+    written = (f"({', '.join(names)})" for names in sets)
+    return f"GROUPING SETS ({', '.join(written)})"
+
+
+def write_number(value: object, name: str) -> str:
     """Return a number as the server reads it."""
     decimal = typed_decimal(str(value))
     if decimal is None:

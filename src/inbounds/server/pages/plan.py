@@ -63,6 +63,8 @@ class PlanInputs:
         possible = Bounds.parse(bounds.strip())
         if possible.is_dates:
             raise InvalidParameter("this page plans for numbers, got dates; use the command inbounds plan")
+        if possible.values != "number":
+            raise InvalidParameter("this page plans for numbers, got times; give seconds as numbers")
         if (spans := len(possible.ends) // 2) > MOST_SPANS:
             raise InvalidParameter(
                 f"this page plans for up to {MOST_SPANS} ranges, got {spans}; use the command inbounds plan"

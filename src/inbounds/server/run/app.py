@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import AsyncIterator
+from collections.abc import AsyncIterator, Mapping, Sequence
 from contextlib import asynccontextmanager
 from typing import Any
 
@@ -18,6 +18,7 @@ from starlette.routing import BaseRoute, Match
 from starlette.types import Scope
 
 from inbounds import __version__
+from inbounds.display.suggestion import suggest
 from inbounds.errors import InboundsError
 from inbounds.server.api import answers, datasets, health, keys, ledger
 from inbounds.server.basics.problem import MEDIA_TYPE, Problem, to_problem
@@ -118,9 +119,24 @@ async def _error(request: Request, error: Any) -> Response:
 
 async def _unreadable(request: Request, error: Any) -> Response:
     """Say where a request is not as the document of the interface has it."""
-    faults = [f"{'.'.join(map(str, fault['loc']))}: {fault['msg']}" for fault in error.errors()[:5]]
-    faults = [words.replace(": Value error, ", ": ", 1) for words in faults]  # how pydantic introduces our own words
+    known = _known_fields(request)
+    faults = [_describe_fault(fault, known) for fault in error.errors()[:5]]
     return await _tell_known(request, f"{'; '.join(faults)}; see /v1/openapi.json")
+
+
+def _describe_fault(fault: Mapping[str, Any], known: Sequence[str]) -> str:
+    """Say what is wrong with a field, and which was meant if it is not one."""
+    field, words = ".".join(map(str, fault["loc"])), str(fault["msg"])
+    if fault["type"] == "extra_forbidden" and known:
+        return f"{field}: unknown field; {suggest(str(fault['loc'][-1]), known, 'known are')}"
+    return f"{field}: {words.removeprefix('Value error, ')}"  # how pydantic introduces our own words
+
+
+def _known_fields(request: Request) -> list[str]:
+    """Return the fields of the body that a route takes."""
+    body = getattr(request.scope.get("route"), "body_field", None)
+    model = getattr(getattr(body, "field_info", None), "annotation", None)
+    return list(getattr(model, "model_fields", {}))
 
 
 async def _tell_known(request: Request, detail: str) -> Response:

@@ -27,7 +27,7 @@ class ColumnOut(BaseModel):
     """A column of an answer."""
 
     name: str
-    kind: str = Field(description="Type of its cells: text, whole, number, boolean or date.")
+    kind: str = Field(description="Type of its cells: text, whole, number, boolean, date, datetime or time.")
     is_key: bool = Field(description="True for a group column, false for a measure.")
 
 

@@ -9,6 +9,7 @@ from pydantic import BaseModel, Field
 
 from inbounds.query.columns.column import Column, Keys
 from inbounds.query.columns.derived_column import Derived
+from inbounds.query.overview import name_type
 from inbounds.server.state.open_datasets import Holding
 
 Name = Annotated[str, Path(description="The name of a dataset.", min_length=1, max_length=200)]
@@ -18,9 +19,12 @@ class ColumnOut(BaseModel):
     """A column that can be queried."""
 
     name: str
-    bounds: str | None = Field(default=None, description="Possible values of a column of numbers or dates.")
+    bounds: str | None = Field(default=None, description="Possible values of a column of numbers, dates or times.")
     keys: list[str | int | bool] | None = Field(default=None, description="Public categories of a categorical column.")
+    type: str = Field(description="What it holds, in words: numbers, whole numbers, dates, categories, true or false.")
     made_of: str | None = Field(default=None, description="The expression of a derived column.")
+    timezone: str | None = Field(default=None, description="The time zone whose local times these are, if it is known.")
+    duration: str | None = Field(default=None, description="The unit of durations: us, ms, s, min, h or d.")
 
 
 class TableOut(BaseModel):
@@ -41,6 +45,7 @@ class DatasetOut(BaseModel):
 
     name: str
     tables: list[TableOut]
+    examples: list[str] = Field(description="Queries that fit this dataset, to start from.")
     tick: float = Field(description="Answers are sent at multiples of this many seconds after the query arrives.")
 
 
@@ -59,12 +64,20 @@ def describe_dataset(holding: Holding) -> DatasetOut:
     ]
     for name, public in tables.public.items():
         columns = [_to_column_out(column) for column in public.columns.values()]
-        shapes.append(TableOut(name=name, public=True, unit=None, key=public.key, columns=columns))
-    return DatasetOut(name=holding.name, tables=shapes, tick=holding.tick)
+        shapes.append(TableOut(name=name, public=True, unit=None, key=", ".join(public.key) or None, columns=columns))
+    return DatasetOut(name=holding.name, tables=shapes, examples=list(holding.dataset.examples), tick=holding.tick)
 
 
 def _to_column_out(column: Column) -> ColumnOut:
     formula = str(column.formula) if isinstance(column, Derived) else None
+    kind = name_type(column)
     if isinstance(column, Keys):
-        return ColumnOut(name=column.name, keys=list(column.keys), made_of=formula)
-    return ColumnOut(name=column.name, bounds=column.bounds.brief(), made_of=formula)
+        return ColumnOut(name=column.name, keys=list(column.keys), type=kind, made_of=formula)
+    return ColumnOut(
+        name=column.name,
+        bounds=column.bounds.brief(),
+        type=kind,
+        made_of=formula,
+        timezone=column.zone,
+        duration=column.duration,
+    )

@@ -8,6 +8,7 @@ from contextlib import AbstractContextManager, suppress
 from dataclasses import dataclass
 from pathlib import Path
 
+from inbounds.display.suggestion import find_nearest
 from inbounds.errors import InboundsError, InvalidContract, InvalidParameter, LedgerUnavailable
 from inbounds.exact.rational import shown
 from inbounds.ledger import Ledger
@@ -96,7 +97,9 @@ class Holdings:
     def holding(self, name: str, person: Person) -> Holding:
         """Return a dataset, if it is this person's to see; others are told from none at all by nothing."""
         if name not in self._contracts or not person.may_see(name):
-            raise Problem("not-found", "no dataset has this name, or you don't have access to it; check the name")
+            near = find_nearest(name, [known for known in self._contracts if person.may_see(known)])
+            remedy = f"did you mean {' or '.join(near)}?" if near else "check the name"
+            raise Problem("not-found", f"no dataset has this name, or you don't have access to it; {remedy}")
         try:
             return self.open_holding(name)
         except InvalidParameter:  # about the ledger: its words name the file, which is the custodian's business

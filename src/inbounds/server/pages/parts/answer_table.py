@@ -5,6 +5,7 @@ from __future__ import annotations
 from typing import Any
 
 from inbounds.query import Answer
+from inbounds.query.answer.shown_rows import choose_rows
 from inbounds.server.pages.pictures.answer_picture import answer_height, drawable
 from inbounds.server.pages.words import format_cell
 
@@ -30,8 +31,9 @@ def _picture(answer: Answer) -> str:
 def _table(answer: Answer) -> dict[str, Any]:
     """Return cells as texts."""
     keys = len(answer.columns) - answer.measures
-    rows = []
-    for at, row in enumerate(answer.rows):
+    rows, shown = [], choose_rows(answer)
+    for at in shown.places:
+        row = answer.rows[at]
         intervals = answer.intervals[at] if answer.intervals else (None,) * answer.measures
         measured = [
             (format_cell(cell), _interval(interval)) for cell, interval in zip(row[keys:], intervals, strict=True)
@@ -39,7 +41,7 @@ def _table(answer: Answer) -> dict[str, Any]:
         names = ["(all)" if cell is None else str(cell) for cell in row[:keys]]
         rows.append({"names": names, "measured": measured, "is_total": None in row[:keys]})
     measures = list(zip(answer.columns[keys:], answer.interval_names, strict=True))
-    return {"groups": answer.columns[:keys], "measures": measures, "rows": rows}
+    return {"groups": answer.columns[:keys], "measures": measures, "rows": rows, "rest": shown.rest}
 
 
 def _interval(ends: tuple[Any, Any] | None) -> str:

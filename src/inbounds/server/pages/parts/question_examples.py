@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from dataclasses import dataclass
-from datetime import date
+from datetime import date, time
 
 from inbounds.query.columns.column import Keys, Numbers, as_value
 from inbounds.query.expressions.node import quote_name
@@ -61,7 +61,7 @@ def _middle(column: Numbers) -> str:
     """Return a possible value between the least and the greatest, as SQL has it."""
     low, high = column.ends
     middle = as_value(column, (low + high) / 2 if column.bounds.step is None else column.value(column.steps // 2))
-    return f"'{middle}'" if isinstance(middle, date) else str(middle)
+    return f"'{middle}'" if isinstance(middle, date | time) else str(middle)
 
 
 def _first(column: Keys) -> list[str]:
