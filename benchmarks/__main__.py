@@ -16,6 +16,7 @@ from benchmarks import (
     joint_scale,
     ledger,
     limit,
+    many_keys,
     pages,
     questions,
     row_weights,
@@ -23,6 +24,7 @@ from benchmarks import (
     server,
     tables,
     timing_leak,
+    tpch,
 )
 from benchmarks.peer_process import PeerProcess
 from benchmarks.report import Report, Series
@@ -39,6 +41,8 @@ BENCHMARKS: dict[str, Callable[..., Report | Series]] = {
     "tables": tables.run,
     "pages": pages.run,
     "questions": questions.run,
+    "many-keys": many_keys.run,
+    "tpch": tpch.run,
     "row-weights": row_weights.run,
     "joint": joint.run,
     "joint-scale": joint_scale.run,
