@@ -18,7 +18,7 @@ CREATED := $(VENV)/.created
 RUNTIME := $(VENV)/.runtime
 SERVE := $(VENV)/.serve
 DEV := $(VENV)/.dev
-SPARK := $(VENV)/.spark
+ENGINES := $(VENV)/.engines
 PEERS_READY := $(PEERS)/.ready
 
 .DEFAULT_GOAL := help
@@ -68,7 +68,7 @@ package: ## build the wheel and the sdist into dist/, and try both in empty envi
 check: ## run what CI runs: lint, the packages, then all tests, on every engine and in a browser
 	@.ci/run
 
-engines: $(SPARK) ## install what the tests on Spark need, and find or install Java
+engines: $(ENGINES) ## install what the tests on Spark, Sail and ClickHouse need, and find or install Java
 	@scripts/java >/dev/null
 
 format: $(DEV) ## put imports and layout in order
@@ -112,9 +112,9 @@ $(DEV): $(CREATED) pyproject.toml
 	@$(PIP) install --editable '.[dev]'
 	@touch $(RUNTIME) $(SERVE) $@
 
-$(SPARK): $(DEV)
-	@echo "installing Spark into $(VENV)"
-	@$(PIP) install --editable '.[spark]'
+$(ENGINES): $(DEV)
+	@echo "installing Spark, Sail and ClickHouse into $(VENV)"
+	@$(PIP) install --editable '.[engines]'
 	@touch $@
 
 $(PEERS_READY): benchmarks/peers.txt

@@ -39,14 +39,14 @@ def one_database() -> Iterator[None]:
     if duckdb is None:  # no test asks a table
         yield
         return
-    start, macros = duckdb._connect, duckdb.MACROS
+    start, macros = duckdb.connect_to_memory, duckdb.MACROS
     started = start()
 
     def connect() -> Any:  # a test that puts other macros there means them
         return started.cursor() if duckdb.MACROS is macros else start()
 
     with pytest.MonkeyPatch.context() as patch:
-        patch.setattr(duckdb, "_connect", connect)
+        patch.setattr(duckdb, "connect_to_memory", connect)
         yield
     started.close()
 

@@ -15,11 +15,14 @@ from tests.helpers.programs import ROOT
 SOURCES = ROOT / "src" / "inbounds"
 PROJECT = tomllib.loads((ROOT / "pyproject.toml").read_text("utf-8"))["project"]
 EXTRAS: dict[str, list[str]] = {"": PROJECT["dependencies"], **PROJECT["optional-dependencies"]}
-TOOLS = {"dev", "docs"}
+TOOLS = {"dev", "docs", "engines"}
 """Extras for working on the package, which does not import them."""
 
 CALLED = {"flint": "python-flint"}
 """Modules that are called otherwise than what is installed for them."""
+
+INSTEAD = {"pyspark-client": "pyspark"}
+"""What may be installed instead of something else, and has modules of the same name."""
 
 BROUGHT = {"polars": "src/inbounds/query/engines/frames.py", "pyarrow": "src/inbounds/query/engines/frames.py"}
 """What is imported only to read a frame of that library, which whoever hands one over has."""
@@ -77,7 +80,7 @@ def test_an_extra_brings_all_that_its_part_imports(part: str) -> None:
 def test_everything_declared_is_imported() -> None:
     """Nobody installs what no module imports."""
     declared = set().union(*(named(extra) for extra in EXTRAS.keys() - TOOLS))
-    assert declared - imported().keys() == set()
+    assert {INSTEAD.get(name, name) for name in declared} - imported().keys() == set()
 
 
 @pytest.mark.parametrize("extra", sorted(EXTRAS.keys() - TOOLS))

@@ -22,7 +22,7 @@ def methods() -> Iterator[tuple[type, str, object]]:
             continue
         try:
             held = vars(importlib.import_module(module.name))
-        except ModuleNotFoundError:  # an extra that is not installed
+        except ImportError:  # an extra that is not installed
             continue
         for kind in held.values():
             if inspect.isclass(kind) and kind.__module__ == module.name and not kind.__name__.startswith("_"):

@@ -41,6 +41,7 @@ from inbounds.cli.main import main
 from inbounds.ledger import Ledger
 from inbounds.mechanisms import bounded_laplace
 from inbounds.published import Laplace, Staircase
+from inbounds.query import Dataset, Inspection
 from tests.helpers.demo_server import ADDRESS, served
 from tests.helpers.programs import ROOT
 
@@ -239,6 +240,43 @@ def test_every_command_does_what_is_shown(
     text = (ROOT / document).read_text("utf-8")
     write_files(text, tmp_path)
     assert run_commands(text, typed) == len(re.findall(r"^(?:\$ )?inbounds ", text, re.MULTILINE)) > 0
+
+
+def test_the_draft_for_several_tables_is_as_shown(
+    demonstration: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """What the page about a first contract shows of a draft is in it, and a check finds the result of nobody."""
+    text = (ROOT / "docs" / "first-contract.md").read_text("utf-8")
+    shutil.copytree(demonstration, tmp_path, dirs_exist_ok=True)
+    monkeypatch.chdir(tmp_path)
+    write_files(text, tmp_path)
+    assert main(["init", ".", "--unit", "visits.patient", "--output", "lab.toml"]) == 0
+    (shown,) = re.findall(r"^```toml\n(\[tables\.results\]\n.*?)^```$", text, re.DOTALL | re.MULTILINE)
+    assert shown in (tmp_path / "lab.toml").read_text("utf-8")
+    contract = """
+        [dataset]
+        name = "samples"
+        source = "samples.csv"
+        unit = "patient"
+        max_rows_per_unit = 2
+        [tables.results]
+        source = "results.csv"
+        belongs_to = "samples"
+        on = { sample_id = "sample_id" }
+        max_rows_per_unit = 4
+        [tables.results.columns.amount]
+        bounds = "[0, 99]"
+        [budget]
+        total = 1
+    """
+    (tmp_path / "lab.toml").write_text(contract.replace("name =", 'key = "sample_id"\nname ='), encoding="utf-8")
+    for extra, nobody, both in ("", 1, 0), ("1,23,2026-05-05\n", 1, 2):
+        with open("samples.csv", "a", encoding="utf-8") as file:
+            file.write(extra)
+        with Dataset.load("lab.toml") as lab:
+            (results,) = Inspection.of(lab).others
+        assert results.reference is not None
+        assert (results.rows, results.reference.unmatched, results.reference.several) == (4, nobody, both)
 
 
 @pytest.mark.slow
