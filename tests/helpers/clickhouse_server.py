@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import sys
 import threading
 from collections.abc import Iterator
 from contextlib import contextmanager
@@ -49,6 +50,7 @@ class Answering(BaseHTTPRequestHandler):
             status, found = 200, self.server.answer(self.path, body)
         except Exception as problem:  # noqa: BLE001  whatever it is, it is told as ClickHouse tells it
             status, found = 500, str(problem).encode()
+            print(problem, file=sys.stderr)  # noqa: T201  pytest shows it with what failed: the engine forgets it
         self.send_response(status)
         self.send_header("Content-Length", str(len(found)))
         if status != 200:

@@ -11,6 +11,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+from sqlglot import exp
 
 from inbounds.errors import EngineFailed, InvalidContract, InvalidQuestion
 from inbounds.query import Dataset
@@ -157,6 +158,15 @@ def test_a_contract_may_have_many_keys(place: InClickHouse, tmp_path: Path) -> N
     found = totals_of(asked.count().by("x"))
     assert [number for number, (rows,) in enumerate(found) if rows] == [8, 9]
     assert totals_of(asked.sql("SELECT SUM(size) FROM visits JOIN names ON visits.x = names.x")) == [[3 + 4]]
+
+
+def test_rows_of_constants_are_read_whatever_their_columns(place: InClickHouse) -> None:
+    """A table of constants has its rows, also with one column, where parentheses alone make no row."""
+    engine = dataset(place, "Int64", [], WHOLE).engine
+    for row in ((1,), (1, 2)):
+        names = [f"c{number}" for number, _ in enumerate(row)]
+        rows = exp.values([row, row], alias="v", columns=names)
+        assert engine.run(engine.dialect.render(exp.select(*names).from_(rows))) == [row, row]
 
 
 @pytest.mark.parametrize("legacy", [0, 1])

@@ -339,8 +339,11 @@ def _translate(node: exp.Expr) -> exp.Expr:  # noqa: PLR0911  one for each
 
 
 def _list_rows(values: exp.Values) -> exp.Expr:
-    """Return rows of constants as what one array of them is joined to: a SELECT for each would be too many of them."""
-    rows = exp.Array(expressions=[row.transform(_translate) for row in values.expressions])
+    """Return rows of constants as what one array of them is joined to: a SELECT for each would be too many of them.
+
+    Rows are calls of `tuple`, since a constant in parentheses alone is a number.
+    """
+    rows = exp.Array(expressions=[call("tuple", *row.transform(_translate).expressions) for row in values.expressions])
     names, row = values.args["alias"].columns, exp.column("r")
     selected = [
         exp.Alias(this=call("tupleElement", row, exp.Literal.number(place)), alias=name.copy())
