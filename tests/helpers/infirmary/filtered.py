@@ -93,4 +93,36 @@ AMONG = [
           lambda d: stays(d).exists(measurements(d).per("stay_id", top="MAX(value)"), where="top > 120").count()),
 ]  # fmt: skip
 
-FILTERED: list[Asked] = [*EXISTING, *AMONG]
+PRESCRIBED = "patients p LEFT JOIN prescriptions r ON r.taker = p.patient_id AND r.dose > 250"
+TREATED = "(SELECT taker, COUNT(*) AS n FROM prescriptions WHERE drug = 1 GROUP BY taker) t"
+
+UNMATCHED = [
+    Asked(f"SELECT COUNT(*) FROM {PRESCRIBED} WHERE EXISTS (SELECT * FROM prescriptions x WHERE x.taker = r.taker)",
+          lambda d: d.join("prescriptions", keep=True, name="r", where="dose > 250")
+          .exists("prescriptions", name="x", on={"r.taker": "taker"}).count()),
+    Asked(f"SELECT sex, COUNT(*) FROM {PRESCRIBED} WHERE NOT EXISTS (SELECT * FROM prescriptions x WHERE "
+          "x.taker = r.taker AND x.drug = 1) GROUP BY sex",
+          lambda d: d.join("prescriptions", keep=True, name="r", where="dose > 250")
+          .not_exists("prescriptions", name="x", on={"r.taker": "taker"}, where="x.drug = 1").count().by("sex")),
+    Asked(f"SELECT COUNT(*) FROM {PRESCRIBED} WHERE r.taker IN (SELECT taker FROM prescriptions WHERE drug = 1)"),
+    Asked(f"SELECT COUNT(*) FROM {PRESCRIBED} WHERE NOT EXISTS (SELECT * FROM stays s WHERE s.patient_id = r.taker)"),
+    Asked(f"SELECT COUNT(*) FROM {PRESCRIBED} WHERE (r.taker, r.drug) IN (SELECT taker, drug FROM prescriptions "
+          "WHERE dose < 100)"),
+    Asked(f"SELECT COUNT(*) FROM {PRESCRIBED} WHERE NOT EXISTS (SELECT * FROM stays s JOIN patients q ON "
+          "q.patient_id = s.patient_id WHERE s.patient_id = r.taker AND q.sex = 'f')"),
+    Asked(f"SELECT COUNT(*) FROM patients p LEFT JOIN {TREATED} ON t.taker = p.patient_id WHERE t.taker IN "
+          "(SELECT patient_id FROM stays)"),
+    Asked(f"SELECT sex, COUNT(*) FROM patients p LEFT JOIN {TREATED} ON t.taker = p.patient_id WHERE NOT EXISTS "
+          "(SELECT * FROM prescriptions x WHERE x.taker = t.taker AND x.dose > 400) GROUP BY sex"),
+    Asked("SELECT COUNT(*) FROM patients p LEFT JOIN measurements m ON m.patient_id = p.patient_id AND m.value > 140 "
+          "WHERE NOT EXISTS (SELECT * FROM prescriptions x WHERE x.taker = m.patient_id)",
+          lambda d: d.join("measurements", keep=True, where="value > 140")
+          .not_exists("prescriptions", on={"measurements.patient_id": "taker"}).count(),
+          "SELECT COUNT(*) FROM patients p LEFT JOIN (SELECT DISTINCT stay_id, patient_id FROM stays JOIN patients "
+          "USING (patient_id)) s ON s.patient_id = p.patient_id AND stay_id IN (SELECT stay_id FROM measurements "
+          "WHERE value > 140) LEFT JOIN measurements m ON m.stay_id = s.stay_id AND m.value > 140 "
+          "WHERE NOT EXISTS (SELECT * FROM prescriptions x WHERE x.taker = s.patient_id)"),
+]  # fmt: skip
+"""Rows of LEFT JOIN, whose unit is missing where nothing matched."""
+
+FILTERED: list[Asked] = [*EXISTING, *AMONG, *UNMATCHED]

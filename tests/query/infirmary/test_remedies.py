@@ -84,6 +84,14 @@ TYPED = [
      "SELECT n, COUNT(*) FROM (SELECT stay_id, COUNT(*) AS n FROM stays GROUP BY stay_id) AS t GROUP BY n"),
     ("SELECT AVG(wrong) FROM measurements", "it has number, kind, value, taken, stay_id, patient_id",
      "SELECT AVG(value) FROM measurements"),
+    (f"{COUNT}patients p LEFT JOIN prescriptions r ON r.taker = p.patient_id WHERE r.taker NOT IN (SELECT patient_id "
+     "FROM stays)", "r.taker is missing in rows without a match, which are left out here; write JOIN in place of LEFT",
+     f"{COUNT}patients p JOIN prescriptions r ON r.taker = p.patient_id WHERE r.taker NOT IN (SELECT patient_id "
+     "FROM stays)"),
+    (f"{COUNT}patients WHERE patient_id IN (SELECT r.taker FROM patients p LEFT JOIN prescriptions r ON "
+     "r.taker = p.patient_id)", "write JOIN in place of LEFT JOIN for r",
+     f"{COUNT}patients WHERE patient_id IN (SELECT r.taker FROM patients p JOIN prescriptions r ON "
+     "r.taker = p.patient_id)"),
 ]  # fmt: skip
 """What is refused, what is told, and what that tells to write."""
 

@@ -14,7 +14,6 @@ from sqlglot import exp
 
 from inbounds.errors import InvalidQuestion
 from inbounds.query.columns.column import Keys
-from inbounds.query.columns.identifier import UNIT
 from inbounds.query.expressions.node import quote_name
 from inbounds.query.grammar.text import SqlText
 from inbounds.query.sql.conjuncts import columns_in, compared_columns, take_link
@@ -66,11 +65,6 @@ class Source:
         """Return whether a name is that of the unit: a column, or none if rows belong to others that have it."""
         return name == self.unit or (self.private is not None and name == self.private.owner and name not in self.names)
 
-    def refers_to_unit(self, name: str) -> bool:
-        """Return whether a column of rows that belong to others holds their unit."""
-        table = self.private
-        return table is not None and name in table.identifiers and table.domain(name) == UNIT
-
     @property
     def names(self) -> tuple[str, ...]:
         """The columns that a question may name."""
@@ -107,14 +101,8 @@ class Link:
     @property
     def is_of_units(self) -> bool:
         """Whether it says that two rows are of the same unit."""
-        if self.operator != "=":
-            return False
-        sides = ((self.left, self.left_name), (self.right, self.right_name))
-        told = [source.tells_unit(name) for source, name in sides]
-        if any(told) and any(source.private is not None and source.private.relation is not None for source, _ in sides):
-            # Rows that are made of rows have no unit but whose they are.
-            return all(source.tells_unit(name) or source.refers_to_unit(name) for source, name in sides)
-        return all(told)
+        is_told = self.left.tells_unit(self.left_name) and self.right.tells_unit(self.right_name)
+        return self.operator == "=" and is_told
 
     def seen_from(self, source: Source) -> tuple[Source, str, str]:
         """Return the other table, its column, and the column here."""

@@ -22,6 +22,9 @@ from inbounds.query.tables.joined import Joined
 from inbounds.query.tables.joining import AnyJoin, Join, Pair
 from inbounds.query.tables.table import Table
 
+Place = tuple[Source, str]
+"""A table after FROM, and a column of it."""
+
 
 @dataclass(frozen=True)
 class Lookup:
@@ -175,16 +178,17 @@ class LookupJoin:
                 rest.append(test.node)
                 continue
             outside, name, inside, inner_name = match
-            is_of_units = Link(outside, name, inside, inner_name, test.operator, test.node).is_of_units
+            self._refuse_missing_unit(test, (outside, name), (inside, inner_name))
             by_codes = not (outside.is_matched_by(name) or inside.is_matched_by(inner_name))
             if test.operator == "<>" and by_codes and not test.is_compared:
                 rest.append(test.node)
                 continue
             self._take(test, outside, name)
-            if is_of_units:
-                by_unit = True
-            else:
-                label = self.inner.names.get(inside.alias, {}).get(inner_name, inner_name)
+            label = self.inner.names.get(inside.alias, {}).get(inner_name, inner_name)
+            is_of_units = Link(*match, test.operator, test.node).is_of_units
+            is_of_units |= self._is_unit_of_join(label) and test.operator == "=" and outside.tells_unit(name)
+            by_unit |= is_of_units
+            if not is_of_units or outside.keep:  # whose unit is missing in rows without a match
                 pairs.append(Pair(outside.alias, name, label, test.operator))
         return pairs, by_unit, [*rest, *(part for part in self.inner.outer if not compared_columns(part))]
 
@@ -194,11 +198,28 @@ class LookupJoin:
             take_link(self.text, test.node)
             return
         take_columns(self.text, test.left, test.right)
-        if self.lookup.is_negated and name != outside.unit:
+        assert isinstance(self.clause.table, Table)
+        label = self.clause.names.get(outside.alias, {}).get(name, name)
+        if self.lookup.is_negated and label != self.clause.table.owner:
             # A missing value is in no list and out of none.
-            label = self.clause.names.get(outside.alias, {}).get(name, name)
             is_raw = name in outside.table.identifiers
             self.clause.required.append(Not(Missing(Raw(label, "PRESENT") if is_raw else ColumnRef(label))))
+
+    def _is_unit_of_join(self, label: str) -> bool:
+        """Return whether a column is the unit of the tables that are joined inside."""
+        relation = self.inner.table.relation if isinstance(self.inner.table, Table) else None
+        return isinstance(relation, Joined) and label == relation.unit
+
+    def _refuse_missing_unit(self, test: Test, outside: Place, inside: Place) -> None:
+        """Refuse the unit of a LEFT JOIN where rows without a match would be left out anyway, and cannot be."""
+        is_left_out = test.is_compared and self.lookup.is_negated
+        for source, name in (*([outside] if is_left_out else []), inside):
+            if source.keep and source.tells_unit(name):
+                self.text.refuse(
+                    test.node,
+                    f"{quote_name(source.alias)}.{quote_name(name)} is missing in rows without a match, which are left "
+                    f"out here; write JOIN in place of LEFT JOIN for {quote_name(source.alias)}",
+                )
 
     def _tests(self) -> list[Test]:
         tests = [Test(*sides, part) for part in self.inner.outer if (sides := compared_columns(part)) is not None]

@@ -176,7 +176,14 @@ class JoinedReader:
             for node in self._condition_nodes(join):
                 table, own = self._own(node)
                 codes[table].add(own)
-        owners = {join.name: relation.compares_owner(join) for join in relation.joins if isinstance(join, Join)}
+        joins = [join for join in relation.joins if isinstance(join, Join)]
+        named = {
+            place for join in joins for pair in join.pairs for place in ((pair.to, pair.left), (join.name, pair.right))
+        }
+        owners = {
+            join.name: relation.compares_owner(join) or any((join.name, unit) in named for unit in owner_of(join.table))
+            for join in joins
+        }
         known = {
             table: frozenset(name for name, label in relation.names.get(table, {}).items() if label in wanted.known)
             for table in self.places

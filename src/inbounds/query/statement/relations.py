@@ -93,11 +93,11 @@ class TableReader:
             if engine is None:  # its rows are constants, and their key is a text
                 return Kind.TEXT if table.key == (name,) else None
             return engine.kinds().get(name)
+        if name in owner_of(table):
+            return self.unit_kind(table)
         relation = table.relation
         if relation is None:
             return self._stored_kinds(table).get(name)
-        if name in owner_of(table):
-            return self.unit_kind(table)
         if isinstance(relation, Joined):
             tables: dict[str, Table | PublicTable] = {relation.name: relation.first}
             tables.update((join.name, join.table) for join in relation.joins if isinstance(join, Join))

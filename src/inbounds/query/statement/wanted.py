@@ -56,8 +56,11 @@ def column_of(table: str, name: str) -> exp.Column:
 
 
 def owner_of(table: Table | PublicTable) -> set[str]:
-    """Return the column of a table that is made which tells whose rows they are, and is there in any case."""
-    if isinstance(table, PublicTable) or table.relation is None or table.owner is None:
+    """Return the column that tells whose rows they are, if a table is made or its rows belong to others.
+
+    It is there under its own name, wherever that is wanted.
+    """
+    if isinstance(table, PublicTable) or table.is_stored or table.owner is None:
         return set()
     return {table.owner} - set(table.identifiers)
 

@@ -188,11 +188,18 @@ class _Before:
             raise InvalidQuestion(f'on takes a column, or columns by columns, got {shown(on)}; write on="stay_id"')
         if isinstance(table, PublicTable):
             return replace(join, pairs=tuple(pairs))
-        others = [pair for pair in pairs if not self._is_of_units(pair, table)]
+        of_units = [pair for pair in pairs if self._is_of_units(pair, table)]
+        missing = [pair for pair in of_units if self._is_kept(pair.to)]
+        if missing and not said.semi:
+            raise InvalidQuestion(
+                f"{missing[0].to}.{missing[0].left} is missing in rows without a match; join {name} to "
+                f"{self.name}.{self.first.owner}"
+            )
+        others = [pair for pair in pairs if pair not in of_units]
         for pair in others:
             _refuse_unstored(self.tables[pair.to], pair.left)
             _refuse_unstored(table, pair.right)
-        return self._tie(replace(join, pairs=tuple(others)))
+        return self._tie(replace(join, pairs=(*missing, *others), by_unit=bool(of_units)))
 
     def _tie(self, join: Join) -> Join:
         """Return the join of a private table, by the unit too if nothing else says that rows are of one."""

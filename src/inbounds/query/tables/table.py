@@ -101,7 +101,7 @@ class Table:
             return UNIT
         if name in self.identifiers:
             return self.identifiers[name].domain
-        if self.relation is not None and name == self.owner:
+        if name == self.owner:  # which is no column of theirs, if rows belong to others
             return UNIT
         # What is made has no domain of the contract, even if the question calls it like a table that has one.
         return (self.name, name) if self.relation is None else (" ", name)
