@@ -11,6 +11,8 @@ import pytest
 
 from inbounds.errors import InvalidQuestion
 from inbounds.query import Dataset
+from inbounds.query.expressions.node import ColumnRef
+from inbounds.query.tables.relation import Projected
 from tests.helpers.infirmary.exact import answer_without_noise
 
 CONTRACT = """
@@ -98,3 +100,45 @@ def test_a_unit_that_may_be_missing_is_joined_by_another(tmp_path: Path) -> None
         with pytest.raises(InvalidQuestion, match=r"s\.pid is missing in rows .* join x to p\.pid"):
             dataset.sql("SELECT COUNT(*) FROM people p LEFT JOIN stays s ON s.pid = p.pid JOIN scripts x "
                         "ON x.taker = s.pid")  # fmt: skip
+
+
+HIDDEN = [
+    "SELECT COUNT(*) FROM (SELECT stay_id AS pid, level FROM stays) AS t JOIN people p ON p.pid = t.pid",
+    "SELECT COUNT(*) FROM people p WHERE EXISTS (SELECT * FROM (SELECT stay_id AS pid FROM stays) AS t WHERE "
+    "t.pid = p.pid)",
+    "SELECT COUNT(*) FROM people p WHERE pid IN (SELECT t.pid FROM (SELECT level AS pid FROM stays) AS t)",
+    "SELECT COUNT(DISTINCT pid) FROM (SELECT level AS pid FROM stays) AS t",
+    "SELECT COUNT(*) FROM (SELECT mood AS pid FROM diary) AS t",
+    "WITH t(pid) AS (SELECT stay_id FROM stays) SELECT COUNT(*) FROM t JOIN people p ON p.pid = t.pid",
+]
+
+
+@pytest.mark.parametrize("sql", HIDDEN)
+def test_no_column_takes_the_name_of_a_unit_that_is_not_selected(tmp_path: Path, sql: str) -> None:
+    """A column of an inner SELECT is not taken for the unit, which is there although nobody selected it."""
+    with opened(tmp_path) as (dataset, _), pytest.raises(InvalidQuestion, match="pid is the unit, and this column is"):
+        dataset.sql(sql)
+
+
+@pytest.mark.parametrize(
+    "sql",
+    [
+        "SELECT COUNT(*) FROM (SELECT pid, stay_id AS sid, level FROM stays) AS t JOIN people p ON p.pid = t.pid",
+        "SELECT COUNT(*) FROM (SELECT pid AS z, stay_id AS pid FROM stays) AS t JOIN people p ON p.pid = t.z",
+        "SELECT COUNT(*) FROM (SELECT pid AS z, level AS pid FROM stays) AS t WHERE pid > 2",
+    ],
+)
+def test_a_column_takes_the_name_of_a_unit_that_is_called_otherwise(tmp_path: Path, sql: str) -> None:
+    """Under another name, or beside the unit under another name, each is what plain SQL takes it for."""
+    with opened(tmp_path) as (dataset, database):
+        (count,) = database.execute(sql).fetchone() or (0,)
+        assert answer_without_noise(dataset.sql(sql)).get((), [0]) == [count]
+
+
+def test_the_unit_keeps_its_name_in_every_relation(tmp_path: Path) -> None:
+    """Rows of other columns are refused in Python too, if one of them would hide the unit."""
+    with opened(tmp_path) as (dataset, _):
+        stays = dataset.rows_of("stays").table
+        for columns, identifiers in (({"pid": ColumnRef("level")}, {}), ({}, {"pid": "stay_id"})):
+            with pytest.raises(InvalidQuestion, match="pid is the unit; choose another name"):
+                Projected("t", stays, columns, identifiers)

@@ -110,6 +110,7 @@ def read_projection(
 ) -> Projection:
     """Read a SELECT that keeps rows as they are, with other columns."""
     columns: dict[str, Node] = {}
+    selections: dict[str, exp.Expr] = {}
     for place, selected in enumerate(tree.expressions):
         if isinstance(selected, exp.Star) or (isinstance(selected, exp.Column) and isinstance(selected.this, exp.Star)):
             columns.update(_read_star(text, selected, of))
@@ -132,6 +133,11 @@ def read_projection(
         if name in columns:
             text.refuse(selected, f"{name} is used twice; give each column its own name")
         columns[name] = column
+        selections[name] = selected
+    is_hidden = not any(isinstance(column, ColumnRef) and column.name == of.owner for column in columns.values())
+    if is_hidden and of.owner is not None and of.owner in selections:
+        unit = quote_name(of.owner)
+        text.refuse(selections[of.owner], f"{unit} is the unit, and this column is not; call it otherwise")
     return Projection(of, columns, where)
 
 

@@ -127,6 +127,12 @@ class Projected:
     names: ClassVar[Mapping[str, Mapping[str, str]]] = {}
     tests: ClassVar[Sequence[str]] = ()
 
+    def __post_init__(self) -> None:
+        if self.unit is not None and (
+            self.unit in self.columns or self.identifiers.get(self.unit, self.of.owner) != self.of.owner
+        ):
+            raise InvalidQuestion(f"{self.unit} is the unit; choose another name for the derived column")
+
     @property
     def unit(self) -> str | None:
         """The column that tells whose row it is."""
