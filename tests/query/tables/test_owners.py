@@ -7,7 +7,7 @@ from pathlib import Path
 
 import pytest
 
-from inbounds.errors import InvalidContract
+from inbounds.errors import InvalidContract, InvalidQuestion
 from inbounds.query import Dataset
 from tests.helpers.engine_places import InParquet
 from tests.helpers.infirmary.exact import answer_without_noise
@@ -73,6 +73,16 @@ def test_parts_of_a_reference_that_come_from_two_rows_do_not_tell_whose_it_is(tm
     """A line of an order that is somebody else's is no line of a customer who has its year and its number apart."""
     ours, theirs = [(1, 2025, 20), (1, 2026, 30)], [(2, 2025, 30)]
     assert count(tmp_path, ours + theirs, [(2025, 30, 7)], sql) == 1
+
+
+def test_a_part_of_a_reference_does_not_group_rows_of_one_customer(tmp_path: Path) -> None:
+    """Who groups by a part in a subquery is told that it mixes people; what the message says to write is true."""
+    orders, lines = [(1, 2025, 30), (2, 2026, 30)], [(2025, 30, 7), (2026, 30, 1), (2026, 30, 2)]
+    part = "SELECT COUNT(*) FROM (SELECT number, LEAST(COUNT(*), 3) AS n FROM lines GROUP BY {}) AS t WHERE n > 1"
+    told = "grouping by number alone mixes people; write GROUP BY customer, number"
+    with pytest.raises(InvalidQuestion, match=told):
+        count(tmp_path, orders, lines, part.format("number"))
+    assert count(tmp_path, orders, lines, part.format("customer, number")) == 1
 
 
 @pytest.mark.parametrize("table", ["orders", "lines"])

@@ -364,7 +364,7 @@ class _HavingScope(RowScope):
 
 
 def mixes_units(text: SqlText, tree: exp.Select, of: Table, names: list[str]) -> bool:
-    """Return whether a SELECT groups rows in such a way that rows of several units are in one group."""
+    """Return whether a SELECT groups rows of several units by what can be shown, as an answer does."""
     if of.owner is None:
         return True
     reader, grouped_by = _GroupedReader(text, tree, of, names), []
@@ -374,7 +374,11 @@ def mixes_units(text: SqlText, tree: exp.Select, of: Table, names: list[str]) ->
     for key in selected if group is None else group.find_all(exp.Column, exp.Literal):
         with suppress(InvalidQuestion):  # what it is made of says nothing about units
             grouped_by.append(reader.read_key(key))
-    return not of.is_of_one_unit([key.name for key in grouped_by if isinstance(key, ColumnRef)])
+    keys = [key.name for key in grouped_by if isinstance(key, ColumnRef)]
+    identifiers = [of.identifiers[name] for name in keys if name in of.identifiers]
+    # Part of a key is meant to group the rows of one person, and is refused as such.
+    is_part = any(not one.is_text and one.keys_of is None for one in identifiers)
+    return not (is_part or of.is_of_one_unit(keys))
 
 
 def read_grouped(
