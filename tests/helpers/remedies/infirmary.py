@@ -76,6 +76,12 @@ JOINS = [
 
 LOOKUPS = [
     followed(
+        "SELECT COUNT(*) FROM patients p LEFT JOIN prescriptions r ON r.taker = p.patient_id WHERE r.taker NOT IN "
+        "(SELECT patient_id FROM stays)",
+        "SELECT COUNT(*) FROM patients p JOIN prescriptions r ON r.taker = p.patient_id WHERE r.taker NOT IN "
+        "(SELECT patient_id FROM stays)",
+    ),
+    followed(
         "SELECT COUNT(*) FROM stays a WHERE EXISTS (SELECT * FROM stays b WHERE b.ward = a.ward AND b.cost > a.cost)",
         "SELECT COUNT(*) FROM stays a WHERE EXISTS (SELECT * FROM stays b WHERE b.ward = a.ward AND b.cost > a.cost "
         "AND a.patient_id = b.patient_id)",
@@ -101,6 +107,10 @@ LOOKUPS = [
 ]
 
 SUBQUERIES = [
+    followed(
+        "SELECT COUNT(*) FROM (SELECT stay_id AS patient_id, cost FROM stays) AS t WHERE cost > 10",
+        "SELECT COUNT(*) FROM (SELECT stay_id AS number, cost FROM stays) AS t WHERE cost > 10",
+    ),
     followed(
         "SELECT COUNT(*) FROM (SELECT ward, COUNT(*) AS n FROM stays GROUP BY ward) AS t WHERE n > 100",
         "SELECT COUNT(*) FROM (SELECT ward, COUNT(*) AS n FROM stays GROUP BY patient_id, ward) AS t WHERE n > 1",
