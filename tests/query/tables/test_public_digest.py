@@ -10,6 +10,7 @@ import pytest
 
 from inbounds.errors import InvalidContract
 from inbounds.query import Dataset
+from tests.helpers.infirmary.exact import answer_without_noise
 
 CONTRACT = """
 [dataset]
@@ -29,10 +30,10 @@ total = 100
 QUESTION = "SELECT kind, COUNT(*) FROM visits JOIN wards ON visits.ward = wards.ward GROUP BY kind"
 
 
-def opened(folder: Path, source: str) -> Dataset:
+def opened(folder: Path, source: str, contract: str = CONTRACT) -> Dataset:
     """Open visits beside a public table."""
     duckdb.sql(f"COPY (SELECT i AS patient, i AS ward FROM range(50) t(i)) TO '{folder}/visits.parquet'")
-    (folder / "contract.toml").write_text(CONTRACT.format(source=source), encoding="utf-8")
+    (folder / "contract.toml").write_text(contract.format(source=source), encoding="utf-8")
     return Dataset.load(folder / "contract.toml")
 
 
@@ -71,3 +72,26 @@ def test_rows_of_a_small_table_in_a_database_are_in_its_digest(tmp_path: Path, r
             assert "label" in visits.tables.public["wards"].identifiers
             digests.add(visits.terms["public table wards"])
     assert len(digests) == 1 + is_seen
+
+
+@pytest.mark.parametrize("kind", ["parquet", "csv"])
+def test_only_the_files_that_were_looked_at_are_read(tmp_path: Path, kind: str) -> None:
+    """A file that a pattern names later is of no question until the contract is loaded again, which has new terms."""
+    source = f'source = "wards/part [[]*.{kind}"'  # the names have what is magic in patterns
+    (tmp_path / "wards").mkdir()
+    for part, kinds in (("1", "'a'"), ("2", "'b'")):
+        write_wards(tmp_path / "wards" / f"part [{part}] x.{kind}", 20, "x", kinds)
+    contract = CONTRACT.replace('key = "ward"\n', "").replace("max_rows_per_unit = 1", "max_rows_per_unit = 9")
+    with opened(tmp_path, source, contract) as visits:
+        assert answer_without_noise(visits.sql(QUESTION)) == {("a",): [20], ("b",): [20]}
+        write_wards(tmp_path / "wards" / f"part [3] x.{kind}", 20, "x", "'a'")
+        other = QUESTION.replace("GROUP BY", "WHERE visits.ward < 10 GROUP BY")
+        assert answer_without_noise(visits.sql(QUESTION)) == {("a",): [20], ("b",): [20]}
+        assert answer_without_noise(visits.sql(other)) == {("a",): [10], ("b",): [10]}
+        before = visits.terms["public table wards"]
+    with opened(tmp_path, source, contract) as visits:
+        assert visits.terms["public table wards"] != before
+        assert answer_without_noise(visits.sql(QUESTION)) == {("a",): [40], ("b",): [20]}
+        (tmp_path / "wards" / f"part [1] x.{kind}").unlink()
+        with pytest.raises(InvalidContract, match="wards has changed since the contract was loaded"):
+            visits.sql(QUESTION).plans(1)

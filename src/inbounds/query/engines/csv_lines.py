@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import re
 import zlib
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from glob import glob
 from itertools import islice
 from pathlib import Path
@@ -95,14 +95,15 @@ class CsvLines:
         return exp.EQ(this=_call("LEN", exp.column("f")), expression=exp.Literal.number(len(self.names)))
 
 
-def read_files(function: str, pattern: str, options: Mapping[str, exp.Expr]) -> exp.Table:
-    """Return the rows of the files that a pattern names, as a function of DuckDB reads them."""
+def read_files(function: str, patterns: str | Sequence[str], options: Mapping[str, exp.Expr]) -> exp.Table:
+    """Return the rows of the files that a pattern or several name, as a function of DuckDB reads them."""
     arguments = [exp.EQ(this=exp.to_identifier(name), expression=value) for name, value in options.items()]
-    return exp.Table(this=exp.Anonymous(this=function, expressions=[_text(pattern), *arguments]))
+    named = _text(patterns) if isinstance(patterns, str) else exp.Array(expressions=list(map(_text, patterns)))
+    return exp.Table(this=exp.Anonymous(this=function, expressions=[named, *arguments]))
 
 
-def read_parquet(pattern: str) -> exp.Expr:
-    """Return the rows of the parquet files that a pattern names."""
+def read_parquet(pattern: str | Sequence[str]) -> exp.Expr:
+    """Return the rows of the parquet files that a pattern or several name."""
     options = {
         "union_by_name": exp.true(),  # and by their common type
         "hive_partitioning": exp.false(),  # a folder named age=5 says nothing about the rows

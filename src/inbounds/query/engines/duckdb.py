@@ -145,14 +145,10 @@ class DuckDB(Engine):
         With one, each file is read by itself: DuckDB would give a column of several the type that all of them can be
         turned into, and that one file of texts makes of the number 1.0 in another the text 1.0, and a second unit.
         """
-        paths, connection = find_files(pattern), connect_to_memory()
+        connection = connect_to_memory()
+        paths = _list_files(connection, pattern)
         if wanted is None:
-            return cls(connection, read_parquet(pattern))._without_collations()
-        # Each file is opened by a pattern that names it alone, so what is magic in its name is escaped.
-        if "://" not in pattern:
-            paths = [escape(path) for path in sorted(paths)]
-        elif has_magic(pattern):
-            paths = _list_files(connection, pattern)
+            return cls(connection, read_parquet(paths))._without_collations()
         return cls(connection, read_parquet(pattern), wanted=wanted, files=tuple(map(read_parquet, paths)))
 
     @classmethod
@@ -163,14 +159,15 @@ class DuckDB(Engine):
 
     @classmethod
     def of_public_csv(cls, pattern: str, form: CsvForm) -> DuckDB:
-        """Open public csv files, whose columns are what their rows look like."""
-        find_files(pattern)
+        """Open the public csv files that a pattern names now, whose columns are what their rows look like."""
+        connection = connect_to_memory()
         options = {
             "header": exp.true(),
             "delim": exp.Literal.string(form.delimiter or ","),
             "union_by_name": exp.true(),
         }
-        return cls(connect_to_memory(), read_files("read_csv", pattern, options))._without_collations()
+        files = read_files("read_csv", _list_files(connection, pattern), options)
+        return cls(connection, files)._without_collations()
 
     @classmethod
     def of_frame(cls, frame: Any, wanted: Wanted) -> DuckDB:
@@ -367,7 +364,11 @@ def _write_name(name: str, *, quoted: bool = False) -> str:
 
 
 def _list_files(connection: duckdb.DuckDBPyConnection, pattern: str) -> list[str]:
-    """Return the files that a pattern names elsewhere than on this machine."""
+    """Return the files that a pattern names now, each by a pattern that names it alone; refuse one that names none."""
+    if "://" not in pattern:
+        return [escape(path) for path in sorted(find_files(pattern))]
+    if not has_magic(pattern):
+        return [pattern]
     try:
         files = [path for (path,) in connection.execute("SELECT file FROM glob(?) ORDER BY 1", [pattern]).fetchall()]
     except duckdb.Error as problem:
