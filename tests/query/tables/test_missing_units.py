@@ -126,6 +126,8 @@ def test_no_column_takes_the_name_of_a_unit_that_is_not_selected(tmp_path: Path,
         "SELECT COUNT(*) FROM (SELECT pid, stay_id AS sid, level FROM stays) AS t JOIN people p ON p.pid = t.pid",
         "SELECT COUNT(*) FROM (SELECT pid AS z, stay_id AS pid FROM stays) AS t JOIN people p ON p.pid = t.z",
         "SELECT COUNT(*) FROM (SELECT pid AS z, level AS pid FROM stays) AS t WHERE pid > 2",
+        "SELECT SUM(n) FROM (SELECT p.pid, t.pid AS sid, COUNT(*) AS n FROM people p JOIN (SELECT pid AS z, stay_id AS "
+        "pid FROM stays) AS t ON t.z = p.pid GROUP BY p.pid, t.pid HAVING COUNT(*) < 2) AS u",
     ],
 )
 def test_a_column_takes_the_name_of_a_unit_that_is_called_otherwise(tmp_path: Path, sql: str) -> None:

@@ -165,3 +165,71 @@ def test_a_sqlite_file_beside_others_is_refused(tmp_path: Path) -> None:
     path = made(tmp_path, PEOPLE, STAYS.replace('stays.parquet"', 's.sqlite"\ntable = "stays"'))
     with Dataset.load(path) as people, pytest.raises(InvalidContract, match="convert them to DuckDB or parquet"):
         people.sql("SELECT COUNT(*) FROM stays").plans(1)
+
+
+CHILD = """
+[tables.notes]
+source = "notes.parquet"
+belongs_to = "stays"
+on = { stay_no = "stay_no" }
+max_rows_per_unit = 3
+"""
+OTHER = """
+[tables.notes]
+source = "notes.parquet"
+unit = "writer"
+max_rows_per_unit = 3
+"""
+
+
+@pytest.mark.parametrize(
+    ("table", "said", "line"),
+    [
+        (CHILD, "[tables.notes.columns.person]\ntext = true\n", "[tables.notes.columns.person]"),
+        (CHILD, "[tables.notes.columns.person]\nkeys = [1]\n", "[tables.notes.columns.person]"),
+        (CHILD, 'key = ["person", "note"]\n', 'key = ["person", "note"]'),
+        (CHILD.replace("stay_no =", "person ="), "", None),
+        (OTHER, 'key = "person"\n', 'key = "person"'),
+    ],
+)
+def test_no_other_column_is_called_like_the_unit(tmp_path: Path, table: str, said: str, line: str | None) -> None:
+    """Text, keys and what refers to other things than units cannot have the name by which a question names the unit."""
+    path = made(tmp_path, PEOPLE, STAYS, table, said)
+    told = refusal(path)
+    assert "'person' is the unit, and no other column" in told or "the unit 'person' cannot be queried" in told
+    if line is not None:
+        place = path.read_text("utf-8").split("\n").index(line) + 1
+        assert f"line {place}:" in told
+
+
+def test_a_column_that_holds_the_unit_is_called_like_it(tmp_path: Path) -> None:
+    """What refers to the unit may have its name, also as a part of the key."""
+    with Dataset.load(made(tmp_path, PEOPLE, STAYS, 'key = ["person", "stay_no"]\n')) as people:
+        assert people.sql("SELECT COUNT(DISTINCT person) FROM stays").questions
+
+
+@pytest.mark.parametrize("source", ["people.parquet", "../{folder}/people.parquet", "p*.parquet", "link.parquet"])
+def test_a_file_is_not_private_and_public(tmp_path: Path, source: str) -> None:
+    """However it is written, the file of a private table is no public one; a copy of it is."""
+    public = f'[tables.known]\nsource = "{source.format(folder=tmp_path.name)}"\npublic = true\n'
+    path = made(tmp_path, PEOPLE, STAYS, public)
+    (tmp_path / "link.parquet").symlink_to(tmp_path / "people.parquet")
+    assert "the public table 'known' is where the private table 'people' is" in refusal(path)
+    (tmp_path / "copy.parquet").write_bytes((tmp_path / "people.parquet").read_bytes())
+    path.write_text(
+        "".join((PEOPLE, STAYS, '[tables.known]\nsource = "copy.parquet"\npublic = true\n')), encoding="utf-8"
+    )
+    Dataset.load(path).close()
+
+
+def test_a_table_of_a_database_is_not_private_and_public(tmp_path: Path) -> None:
+    """Two tables of one database are two; one is refused, also with its schema or in other letters."""
+    with duckdb.connect(tmp_path / "x.duckdb") as database:
+        database.execute("CREATE TABLE people AS SELECT 1 AS person, 2 AS age; CREATE TABLE wards AS SELECT 1 AS ward")
+    main = PEOPLE.replace('people.parquet"', 'x.duckdb"\ntable = "people"')
+    path = tmp_path / "contract.toml"
+    for table in ("people", "main.people", "PEOPLE"):
+        path.write_text(f'{main}[tables.known]\nsource = "x.duckdb"\ntable = "{table}"\npublic = true\n')
+        assert "the public table 'known' is where the private table 'people' is" in refusal(path)
+    path.write_text(f'{main}[tables.known]\nsource = "x.duckdb"\ntable = "wards"\npublic = true\n')
+    Dataset.load(path).close()

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterable, Mapping
 from dataclasses import replace
 from datetime import date
 from typing import TYPE_CHECKING, Any
@@ -14,6 +14,7 @@ from inbounds.errors import InboundsError, InvalidContract, InvalidQuestion, Lat
 from inbounds.exact.rational import shown
 from inbounds.query.columns.column import Column, Keys, Numbers, refuse_column
 from inbounds.query.columns.derived_column import derive
+from inbounds.query.columns.identifier import UNIT, Identifier
 from inbounds.query.columns.zone import refuse_zone
 from inbounds.query.contract.contract import Contract
 from inbounds.query.contract.csv_format import refuse_forms
@@ -103,6 +104,21 @@ def read_references(contract: Contract, public: Mapping[str, PublicTable]) -> di
         if len(table.key_values) == 0:
             references[name] = table.name
     return references
+
+
+def refuse_units(
+    contract: Contract, units: Iterable[str], columns: Mapping[str, Column], identifiers: Mapping[str, Identifier]
+) -> None:
+    """Refuse columns that are called like a unit and hold none: a question could not tell one from the other."""
+    for unit in units:
+        if unit in columns:
+            raise contract.refuse(f"the unit {unit!r} cannot be queried as a column; leave it out", "columns", unit)
+        if unit in identifiers and identifiers[unit].domain != UNIT:
+            where = ("columns", unit) if contract.has("columns", unit) else ("dataset", "key")
+            raise contract.refuse(
+                f"{unit!r} is the unit, and no other column can be called so; leave it out, or rename it in a view",
+                *where,
+            )
 
 
 def _described(contract: Contract) -> Mapping[str, Any]:

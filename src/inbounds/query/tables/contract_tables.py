@@ -32,9 +32,10 @@ from inbounds.query.contract.count_facts import refuse_contradictions
 from inbounds.query.contract.csv_format import FORM_KEYS
 from inbounds.query.contract.public_counts import Known
 from inbounds.query.expressions.node import quote_name
-from inbounds.query.tables.contract_columns import read_columns, read_key, read_references, read_texts
+from inbounds.query.tables.contract_columns import read_columns, read_key, read_references, read_texts, refuse_units
 from inbounds.query.tables.public_source import read_public_table
 from inbounds.query.tables.public_table import PublicTable
+from inbounds.query.tables.source import refuse_shared
 from inbounds.query.tables.table import MOST_LIMIT, ROW, Parent, Table
 
 MOST_DEPTH = 8
@@ -113,11 +114,9 @@ class _Reader:
         names = list(contract.table("tables")) if contract.has("tables") else []
         self._refuse_alike(names)
         self.parts = {self.main: contract, **{name: self._part(name) for name in names}}
-        self.public = {
-            name: read_public_table(part, name, spark)
-            for name, part in self.parts.items()
-            if name != self.main and part.has("dataset", "public")
-        }
+        public = [name for name, part in self.parts.items() if name != self.main and part.has("dataset", "public")]
+        refuse_shared(self.parts, public)
+        self.public = {name: read_public_table(self.parts[name], name, spark) for name in public}
         self.tables: dict[str, Table] = {}
 
     def _refuse_alike(self, names: list[str]) -> None:
@@ -172,15 +171,14 @@ class _Reader:
             part.table("columns")  # which is refused
         columns = read_columns(part, self.public)
         self._refuse_clipped(part, columns, parent)
-        for own in dict.fromkeys((unit, self._main_unit)):
-            if own != ROW and own in columns:
-                raise part.refuse(f"the unit {own!r} cannot be queried as a column; leave it out", "columns", own)
+        identifiers = self._identifiers(name, part, columns, parent)
+        named = [own for own in dict.fromkeys((unit, self._main_unit)) if own != ROW]
+        refuse_units(part, named, columns, identifiers)
         units = part.whole_of("dataset", "units") if part.has("dataset", "units") else None
         known = Known()
         if is_main:
             known = Known.of(part, columns, rows_are_units=unit == ROW)
             refuse_contradictions(part, columns, known, units if unit == ROW else None)
-        identifiers = self._identifiers(name, part, columns, parent)
         return Table(
             name,
             ROW if unit == ROW else unit,

@@ -8,7 +8,7 @@ from functools import cached_property
 
 from inbounds.errors import InvalidQuestion
 from inbounds.query.columns.column import Column, Keys
-from inbounds.query.columns.identifier import Domain, Identifier
+from inbounds.query.columns.identifier import UNIT, Domain, Identifier
 from inbounds.query.tables.joining import Join, JoinPublic, tie, write_table
 from inbounds.query.tables.table import ROW, Table
 
@@ -154,7 +154,9 @@ class Joined:
     def names(self) -> dict[str, dict[str, str]]:
         """For each table as it is called: what the joined table calls its columns, by both names if need be."""
         parts = {table: (*columns, *identifiers) for table, columns, identifiers in self._parts()}
+        others = [one for _, _, identifiers in self._parts() for one in identifiers.items() if one[1].domain != UNIT]
         all_names = [name for names in parts.values() for name in names]
+        all_names += [name for name, _ in others if name == self.unit]  # which is no column's name
         labels = {
             table: {name: name if all_names.count(name) == 1 else f"{table}.{name}" for name in names}
             for table, names in parts.items()

@@ -2,16 +2,16 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
-from glob import escape
+from collections.abc import Callable, Collection, Mapping
+from glob import escape, glob
 from pathlib import Path
 from typing import Any
 
 from inbounds.errors import InvalidContract
 from inbounds.exact.rational import shown
-from inbounds.ledger.values.address import HIDDEN, is_address, without_secrets
+from inbounds.ledger.values.address import HIDDEN, distinct_place, is_address, without_secrets
 from inbounds.query.columns.column import Column, Keys
-from inbounds.query.contract.contract import Contract
+from inbounds.query.contract.contract import Contract, dotted
 from inbounds.query.contract.csv_format import CsvForm
 from inbounds.query.engines.engine import Engine
 from inbounds.query.engines.registry import (
@@ -68,6 +68,35 @@ def path_of(contract: Contract) -> str:
     """Return where the source of a contract is: an address, or a pattern of files."""
     source = contract.text_of("dataset", "source")
     return source if "://" in source else _path(contract.folder, source)
+
+
+def refuse_shared(parts: Mapping[str, Contract], public: Collection[str]) -> None:
+    """Refuse a public table that is where a private one is: whoever reads the one reads the other."""
+    private = {name: _places(part) for name, part in parts.items() if name not in public}
+    for name in public:
+        places = _places(parts[name])
+        of_both = next((other for other, theirs in private.items() if places & theirs), None)
+        if of_both is not None:
+            raise parts[name].refuse(
+                f"the public table {name!r} is where the private table {of_both!r} is, so nothing in it is protected; "
+                "give it a source of its own, or leave out public = true",
+                "dataset",
+                "source",
+            )
+
+
+def _places(contract: Contract) -> set[tuple[str, ...]]:
+    """Return the files that a source names now, or the table of a database."""
+    source = contract.value("dataset", "source") if contract.has("dataset", "source") else None
+    kind = source_kind(source) if isinstance(source, str) else None
+    if kind is None:
+        return set()
+    table = str(contract.value("dataset", "table")) if contract.has("dataset", "table") else ""
+    names = dotted(table.casefold()) or (table,)
+    usual = names[1:] if names[:1] in (("main",), ("public",)) and len(names) > 1 else names
+    path = path_of(contract)
+    files = [] if "://" in path else [str(Path(file).resolve()) for file in glob(path, recursive=True)]
+    return {(file, *usual) for file in files or [distinct_place(path)]}
 
 
 def _open(contract: Contract, table: Table | None, spark: Any) -> Engine:
