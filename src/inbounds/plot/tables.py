@@ -7,7 +7,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from datetime import date
-from typing import TYPE_CHECKING, Any, Protocol
+from typing import TYPE_CHECKING, Any, Protocol, Self
 
 from inbounds.errors import InvalidParameter
 from inbounds.plot.style import COLOURS, GREY, as_written, matplotlib_or_error, panel
@@ -38,7 +38,7 @@ class ChartedAnswer(Protocol):
 
     @property
     def columns(self) -> tuple[str, ...]:
-        """The columns grouped by, then what was measured."""
+        """What its columns are called."""
 
     @property
     def rows(self) -> tuple[tuple[Any, ...], ...]:
@@ -47,6 +47,10 @@ class ChartedAnswer(Protocol):
     @property
     def intervals(self) -> tuple[tuple[tuple[Any, Any] | None, ...], ...]:
         """An interval for each measure of each row."""
+
+    @property
+    def keys_first(self) -> Self:
+        """The same, with the columns grouped by before what was measured."""
 
     @property
     def interval_names(self) -> tuple[str | None, ...]:
@@ -58,6 +62,7 @@ def boxes(answer: ChartedAnswer, *, axes: Axes | None = None) -> Figure:
 
     Ask for them with, for example, `QUANTILES(age, 0.1, 0.25, 0.5, 0.75, 0.9)`.
     """
+    answer = answer.keys_first
     if not answer.rows or len(answer.rows[0]) < BOX or len(answer.intervals[0]) != BOX:
         raise InvalidParameter(f"a box needs {BOX} quantiles, got another answer; ask for {BOX} of a column")
     ax = panel(axes)
@@ -89,6 +94,7 @@ def bars(answer: ChartedAnswer, *, horizontal: bool = False, axes: Axes | None =
     Intervals come from the raw measurements, so in a table that adds up a bar may end outside its interval.
     `horizontal` bars leave room for names of any length.
     """
+    answer = answer.keys_first
     if not 1 <= len(answer.rows) <= MOST_BARS or len(answer.intervals[0]) != 1:
         raise InvalidParameter(
             f"bars are drawn for one measure of up to {MOST_BARS} groups, got another answer; ask for fewer"

@@ -107,13 +107,16 @@ class Query:
         Each is an expression over the current columns of the answer, by name; grouping columns stay.  With OVER it may
         look at other rows of the answer: `select(change="count - LAG(count) OVER (ORDER BY month)")`.  This is free.
         """
+        keys = tuple(ViewColumn(KeyRef(group.column.node)) for group in self.questions[0].groups)
+        if self.shown.columns:
+            keys = tuple(column for column in self.shown.columns if column.key is not None)
         selected = tuple(ViewColumn(self._read_expression(text, "a column"), name) for name, text in columns.items())
         for column in selected:
             if not measures_in(column.of) and not any(windows_in(column.of)):
                 raise InvalidQuestion(f"a column must hold a measure, got {column.of}; name one of the answer's")
             if column.name in self._columns[: len(self.questions[0].groups)]:
                 raise InvalidQuestion(f"{column.name} is the name of a group; give the column another one")
-        return self._drop_unused(replace(self.shown, columns=selected))
+        return self._drop_unused(replace(self.shown, columns=(*keys, *selected)))
 
     def _drop_unused(self, view: View) -> Query:
         """Return the question for those of its measures only that are needed: what nobody sees is not paid for."""
@@ -341,10 +344,13 @@ class Query:
         """Return what a SELECT asks and shows, in SQL."""
         if view.inner is not None:
             return write_over(view, self._write(view.inner))
-        binned = binned_call(self.questions[0])
+        columns, binned = view.columns, binned_call(self.questions[0])
+        if binned is not None:  # the call of a histogram gives its bins as well
+            bins = KeyRef(self.questions[0].groups[0].column.node)
+            columns = tuple(column for column in columns if column.of != bins)
         plain = MeasureRef(self.asked[0])
-        columns = [
+        selected = [
             str(column).replace(str(plain), binned, 1) if binned is not None and column.of == plain else str(column)
-            for column in view.columns
+            for column in columns
         ]
-        return " ".join([sql_of(self.questions, columns, view.keys), *view.clauses])
+        return " ".join([sql_of(self.questions, selected), *view.clauses])

@@ -9,7 +9,7 @@ def _names(text: str) -> frozenset[str]:
 
 NOT_ANSWERED = _names(
     "distinct-keys distinct-keys-in-order keys-by-grouping concat replace cast-to-text mode mode-by-group "
-    "mode-within-group arg-max to-char-quarter own-column-by-max own-column-by-any-value spent-by-each "
+    "mode-within-group to-char-quarter own-column-by-max own-column-by-any-value spent-by-each "
     "ever-readmitted left-join-counts-nobody never-came scalar-share scalar-share-of-some "
     "scalar-mean-beside scalars-alone cross-join-total self-reference union-all-of-counts "
     "union-all-that-overlap union-all-with-total union-of-tables pivot-statement superset-series-limit "
@@ -17,9 +17,8 @@ NOT_ANSWERED = _names(
 )
 """Questions that have to be answered, and are refused."""
 
-NOT_AS_IN_SQL = _names("key-after-measure key-not-shown count-beside-a-mean")
-"""Questions that are answered otherwise than in SQL: a count beside a mean leaves out rows without that value, and keys
-are shown where they are grouped by."""
+NOT_AS_IN_SQL = _names("count-beside-a-mean")
+"""Questions that are answered otherwise than in SQL: a count beside a mean leaves out rows without that value."""
 
 NOT_EXPLAINED = _names("distinct-values latest-row-of-each distinct-patients rows-of-full-wards since-today since-now")
 """Questions that are rightly refused, for a reason that is not the one."""

@@ -37,7 +37,7 @@ ANSWERS = {
         ((DAYS,), (None,)),
     ),
     "public": Answer(("mean",), ((40.0,),), ((0.0,),), Fraction(0), "", None, (((40.0, 40.0),),), public=("mean",)),
-    "no rows": Answer(("clinic", "count"), (), (), Fraction(1), "q", measured=1),
+    "no rows": Answer(("clinic", "count"), (), (), Fraction(1), "q", measured=(1,)),
 }
 
 

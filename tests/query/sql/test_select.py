@@ -340,8 +340,8 @@ def test_an_explanation_says_what_is_free(visits: Dataset) -> None:
     found = query.explain(1, pooling=1)
     assert found.question == "SELECT place, SUM(size), COUNT(*) FROM visits GROUP BY place"
     free = "computed from the released values, for free"
-    assert found.shown == f"SUM(size) / COUNT(*) AS x; ORDER BY SUM(size) / COUNT(*); LIMIT 2 ({free})"
-    assert "shown           SUM(size) / COUNT(*) AS x" in str(found)
+    assert found.shown == f"place, SUM(size) / COUNT(*) AS x; ORDER BY SUM(size) / COUNT(*); LIMIT 2 ({free})"
+    assert "shown           place, SUM(size) / COUNT(*) AS x" in str(found)
     assert visits.sql("SELECT COUNT(*) FROM visits").explain(1, pooling=1).shown is None
 
 

@@ -91,7 +91,7 @@ def command(  # noqa: PLR0913, PLR0917  each is an option of the command
         data |= access.tell_of_ledger(as_json=as_json)
         lines = [("cost (ε)", epsilon if answer.epsilon else "0")]
         lines += [(TOTAL, "cannot be read")] if budget is None else budget.lines()[::-1]
-        if len(answer.public) != answer.measures:  # what is public is not kept, and asked again as it was asked first
+        if not answer.is_public:  # what is public is not kept, and asked again as it was asked first
             lines.append(("request id", answer.request_id))
         if not show(data, f"{answer}\n\n{format_pairs(lines)}", as_json=as_json):
             tell_request(request)

@@ -43,7 +43,7 @@ class Answer:
     """Private answers, one row for each group in the order of the contract, one column for each measure."""
 
     columns: tuple[str, ...]
-    """The grouping columns, then the measures."""
+    """What is selected, in that order; everything that was released is the grouping columns, then the measures."""
     rows: tuple[tuple[Any, ...], ...]
     """None stands for a column that is totalled, and for the mean of a group whose count is 0."""
     noise: tuple[tuple[float | None, ...], ...]
@@ -67,8 +67,8 @@ class Answer:
     """A further note on these answers."""
     confidences: tuple[float, ...] = field(default=(), repr=False, compare=False)
     """Of the interval of each measure, where they are above `confidence` so that several hold at once."""
-    measured: int | None = field(default=None, repr=False, compare=False)
-    """How many of the columns are no keys, if the rows do not tell."""
+    measured: tuple[int, ...] | None = field(default=None, repr=False, compare=False)
+    """Which of the columns are no keys, by place, if it is not simply the last ones."""
     kept: Answer | None = field(default=None, repr=False, compare=False)
     noise_only: tuple[bool, ...] = field(default=(), repr=False, compare=False)
     """For each measure whether its intervals are about the noise only; where nothing is said, they are."""
@@ -86,17 +86,19 @@ class Answer:
 
     @property
     def value(self) -> Any:
-        """The single value, if there is one group and one measure."""
+        """The single value, if there is one row with one measure, or with one column."""
+        if len(self.rows) == 1 and len(self.columns) == 1:
+            return self.rows[0][0]
         if len(self.rows) != 1 or self.measures != 1:
             count = len(self.rows) * self.measures
             raise ValueError(f"value needs a single answer, got {count}; use rows or data()")
-        return self.rows[0][-1]
+        return self.rows[0][self.measure_places[0]]
 
     @property
     def interval(self) -> Interval | None:
         """The single interval, if there is one group and one measure."""
         assert self.value is not None or self.rows
-        return self.intervals[0][0] if self.intervals else None
+        return self.intervals[0][0] if self.intervals and self.measures else None
 
     @property
     def intervals_noise_only(self) -> tuple[bool, ...]:
@@ -120,9 +122,37 @@ class Answer:
     @property
     def measures(self) -> int:
         """The number of measures; the other columns are grouping columns."""
+        return len(self.measure_places)
+
+    @property
+    def measure_places(self) -> tuple[int, ...]:
+        """Which of the columns are measures; noise and intervals have their order."""
         if self.measured is not None:
             return self.measured
-        return len(self.noise[0]) if self.noise else 1
+        count = len(self.columns)
+        return tuple(range(count - (len(self.noise[0]) if self.noise else 1), count))
+
+    @property
+    def key_places(self) -> tuple[int, ...]:
+        """Which of the columns are grouping columns."""
+        measured = set(self.measure_places)
+        return tuple(place for place in range(len(self.columns)) if place not in measured)
+
+    @property
+    def keys_first(self) -> Answer:
+        """The same with its grouping columns before its measures, as pictures need it."""
+        keys, measures = self.key_places, self.measure_places
+        places = (*keys, *measures)
+        if places == tuple(range(len(places))):
+            return self
+        columns = tuple(self.columns[place] for place in places)
+        rows = tuple(tuple(row[place] for place in places) for row in self.rows)
+        return replace(self, columns=columns, rows=rows, measured=tuple(range(len(keys), len(places))))
+
+    @property
+    def is_public(self) -> bool:
+        """Whether all of it is public knowledge: exact, free, and not kept."""
+        return bool(self.public) and {self.columns[place] for place in self.measure_places} <= set(self.public)
 
     def data(self) -> list[dict[str, Any]]:
         """Return the rows as dictionaries."""
@@ -160,7 +190,7 @@ class Answer:
         """Return everything by columns: groups, measures, their expected noise and the ends of their intervals."""
         columns = {name: [row[i] for row in self.rows] for i, name in enumerate(self.columns)}
         several, titles, riders = self.measures > 1, self.interval_names, self.intervals_noise_only
-        for i, name in enumerate(self.columns[-self.measures :]):
+        for i, name in enumerate(self.columns[place] for place in self.measure_places):
             of = name if several else ""
             if any(row[i] is not None for row in self.noise):
                 columns[unlike(end_name("expected_noise", of, rider=False), tuple(columns))] = [
@@ -173,21 +203,26 @@ class Answer:
         return columns
 
     def _table(self) -> TextTable:
-        keys, shown = len(self.columns) - self.measures, choose_rows(self)
+        measures, shown = self.measure_places, choose_rows(self)
         released = [self.rows[place] for place in shown.places]
         intervals = [self.intervals[place] for place in shown.places] if self.intervals else []
         noise = [self.noise[place] for place in shown.places]
-        columns = [Column(name, left=True) for name in self.columns[:keys]]
-        rows = [[ALL if cell is None else _shown(cell) for cell in row[:keys]] for row in released]
+        columns: list[Column] = []
+        rows: list[list[str]] = [[] for _ in released]
         titles = self.interval_names
-        for i, name in enumerate(self.columns[keys:]):
+        for place, name in enumerate(self.columns):
+            if place not in measures:
+                columns.append(Column(name, left=True))
+                _append(rows, (ALL if row[place] is None else _shown(row[place]) for row in released))
+                continue
+            i = measures.index(place)
             columns.append(Column(name))
-            _append(rows, (_shown(row[keys + i]) for row in released))
+            _append(rows, (_shown(row[place]) for row in released))
             title = titles[i]
-            if self.measures <= MOST_WITH_INTERVALS and title is not None:
+            if len(measures) <= MOST_WITH_INTERVALS and title is not None:
                 columns.append(Column.in_two(title))
                 _append(rows, (_interval(row[i]) for row in intervals))
-            if self.measures == 1 and any(row[i] is not None for row in noise):
+            if len(measures) == 1 and any(row[i] is not None for row in noise):
                 columns.append(Column("expected noise"))
                 _append(rows, (_noise(row[i]) for row in noise))
         notes = [note for note in (shown.rest, *self._notes) if note]

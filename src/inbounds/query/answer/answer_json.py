@@ -13,11 +13,11 @@ from inbounds.query.answer.answer import TIMES, Answer
 
 def write_answer(answer: Answer) -> dict[str, Any]:
     """Return an answer as JSON has it: days, times and the cost as texts, and beside each column what its cells are."""
-    keys = len(answer.columns) - answer.measures
+    measures = answer.measure_places
     return {
         "id": answer.request_id,
         "columns": [
-            {"name": name, "kind": _kind([row[place] for row in answer.rows]), "is_key": place < keys}
+            {"name": name, "kind": _kind([row[place] for row in answer.rows]), "is_key": place not in measures}
             for place, name in enumerate(answer.columns)
         ],
         "rows": _plain(answer.rows),
@@ -39,7 +39,7 @@ def read_answer(data: Mapping[str, Any]) -> Answer:
     """Return the answer that was written."""
     columns = data["columns"]
     kinds = [column["kind"] for column in columns]
-    measured = [column["kind"] for column in columns if not column["is_key"]]
+    measured = tuple(place for place, column in enumerate(columns) if not column["is_key"])
     return Answer(
         columns=tuple(column["name"] for column in columns),
         rows=tuple(_read_row(row, kinds) for row in data["rows"]),
@@ -47,11 +47,11 @@ def read_answer(data: Mapping[str, Any]) -> Answer:
         epsilon=Fraction(data["epsilon"]),
         request_id=data["id"],
         row_limit=data["row_limit"],
-        intervals=tuple(_read_row(row, measured) for row in data["intervals"]),
+        intervals=tuple(_read_row(row, [kinds[place] for place in measured]) for row in data["intervals"]),
         confidence=data["confidence"],
         warnings=tuple(data["warnings"]),
         note=data["note"],
-        measured=len(measured),
+        measured=measured,
         noise_only=tuple(data.get("intervals_noise_only", ())),
         public=tuple(data.get("public", ())),
         remarks=tuple(data.get("remarks", ())),

@@ -54,7 +54,7 @@ class Viewer:
     """Shows answers: knows what was measured in their columns, and what was released together."""
 
     released: Answer
-    groups: tuple[str, ...]
+    groups: tuple[Node, ...]
     measures: tuple[Measure, ...]
     bundles: tuple[int, ...]
     """For each measure, which question answered it: intervals of one question hold at once."""
@@ -72,29 +72,36 @@ class Viewer:
             for group, labels in zip(groups, questions[0].labels, strict=True)
             if group.column.has_order
         }
-        return cls(released, tuple(group.column.name for group in groups), tuple(measures), tuple(bundles), ranks)
+        return cls(released, tuple(group.column.node for group in groups), tuple(measures), tuple(bundles), ranks)
 
     def apply(self, view: View) -> Answer:
         """Return what is to be shown."""
         # Rows are chosen and ordered by what was released; only then are the columns of those that stay computed.
         if not view:
             return self.released
-        columns = view.columns or tuple(ViewColumn(MeasureRef(measure)) for measure in self.measures)
+        columns = view.columns or self._every_column
+        places = tuple(place for place, column in enumerate(columns) if column.key is None)
         rows = self._choose_rows(view)
         cells = [[self._evaluate(column.of, row) for column in columns] for row in rows]
         return replace(
             self.released,
-            columns=self._name_columns(view, columns),
-            rows=tuple(
-                (*row.keys.values(), *(cell[0] for cell in line)) for row, line in zip(rows, cells, strict=True)
-            ),
-            noise=tuple(tuple(cell[1] for cell in line) for line in cells),
-            intervals=tuple(tuple(cell[2] for cell in line) for line in cells) if self.released.intervals else (),
+            columns=self._name_columns(columns),
+            rows=tuple(tuple(cell[0] for cell in line) for line in cells),
+            noise=tuple(tuple(line[place][1] for place in places) for line in cells),
+            intervals=tuple(tuple(line[place][2] for place in places) for line in cells)
+            if self.released.intervals
+            else (),
             confidences=(),
-            noise_only=tuple(self._is_noise_only(column.of) for column in columns),
-            measured=len(columns),
+            noise_only=tuple(self._is_noise_only(columns[place].of) for place in places),
+            measured=places,
             kept=self.released,
         )
+
+    @cached_property
+    def _every_column(self) -> tuple[ViewColumn, ...]:
+        """All that was released: keys, then measures."""
+        keys = (ViewColumn(KeyRef(group)) for group in self.groups)
+        return *keys, *(ViewColumn(MeasureRef(measure)) for measure in self.measures)
 
     def _choose_rows(self, view: View) -> list[ReleasedRow]:
         """Return the rows that are shown, in order, with what windows are in them."""
@@ -133,23 +140,16 @@ class Viewer:
                 window: WindowCell(0 if window.function == "COUNT" else None) for window in windows_in(*view.nodes)
             }
             return [ReleasedRow({}, {}, {}, windows=cells)]
-        names = self._shown_keys(view)
-        return [replace(row, keys={name: row.keys[name] for name in names}) for row in first.values()]
+        return list(first.values())
 
-    def _shown_keys(self, view: View | None) -> tuple[str, ...]:
-        """Return the groups whose keys are shown."""
-        while view is not None and view.grouped is None:
-            view = view.inner
-        if view is None or view.grouped is None:
-            return self.groups
-        return tuple(key.of.name for named in view.grouped for key in named.walk() if isinstance(key, KeyRef))
-
-    def _name_columns(self, view: View, columns: Sequence[ViewColumn]) -> tuple[str, ...]:
-        aliases = {key.name: alias for key, alias in view.keys}
-        names = tuple(aliases.get(name, name) for name in self._shown_keys(view))
+    def _name_columns(self, columns: Sequence[ViewColumn]) -> tuple[str, ...]:
+        """Return what columns are called: names that were given and those of keys stay, whatever is beside them."""
+        taken = tuple(column.given_name for column in columns if column.given_name is not None)
+        names = []
         for column in columns:
-            names = (*names, column.name or unlike(self._name_of(column.of), names))
-        return names
+            names.append(column.given_name or unlike(self._name_of(column.of), taken))
+            taken = (*taken, names[-1])
+        return tuple(names)
 
     def _name_of(self, of: Node) -> str:
         if not isinstance(of, MeasureRef):
@@ -170,8 +170,8 @@ class Viewer:
     @cached_property
     def _places(self) -> tuple[dict[str, int], dict[Measure, int]]:
         """The place of each group and of each measure among the cells of a row."""
-        groups, measures = ({of: place for place, of in enumerate(names)} for names in (self.groups, self.measures))
-        return groups, measures  # type: ignore[return-value]
+        groups = {group.name: place for place, group in enumerate(self.groups)}
+        return groups, {measure: place for place, measure in enumerate(self.measures)}
 
     def _sort_key(self, of: Node, row: ReleasedRow) -> Any:
         if isinstance(of, Named):
@@ -183,7 +183,7 @@ class Viewer:
 
     def _evaluate(self, of: Node, row: ReleasedRow) -> Cell:
         """Return the value of an expression, its expected noise and its interval, as far as they follow."""
-        if isinstance(of, MeasureRef | PublicValue):
+        if isinstance(of, KeyRef | MeasureRef | PublicValue):
             return of.cell(row)
         if isinstance(of, Named):
             return self._evaluate(of.of, inner_row(row))

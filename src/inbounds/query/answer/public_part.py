@@ -10,7 +10,7 @@ from functools import cached_property
 from inbounds.query.answer.answer import Answer
 from inbounds.query.answer.apply_view import Viewer
 from inbounds.query.answer.public_knowledge import public_values
-from inbounds.query.answer.released.leaf import MeasureRef, PublicValue
+from inbounds.query.answer.released.leaf import KeyRef, MeasureRef, PublicValue
 from inbounds.query.answer.view import View, ViewColumn
 from inbounds.query.question.clipping_warnings import clippings_of
 from inbounds.query.question.impossible_condition import why_impossible
@@ -33,7 +33,8 @@ class PublicPart:
         values = public_values(questions[0], measures)
         if not values:
             return cls(questions, values, view)
-        columns = view.columns or tuple(ViewColumn(MeasureRef(measure)) for measure in measures)
+        keys = (ViewColumn(KeyRef(group.column.node)) for group in questions[0].groups)
+        columns = view.columns or (*keys, *(ViewColumn(MeasureRef(measure)) for measure in measures))
         public_view = replace(view, columns=columns).replace_measures(lambda ref: values.get(ref.measure, ref))
         return cls(questions, values, replace(public_view, columns=tuple(map(_name_column, public_view.columns))))
 
@@ -58,13 +59,13 @@ class PublicPart:
         keys = tuple(first.row_keys)
         nothing = ((),) * len(keys)
         names = tuple(group.column.name for group in first.groups)
-        empty = Answer(names, keys, nothing, Fraction(0), "", None, nothing, measured=0)
+        empty = Answer(names, keys, nothing, Fraction(0), "", None, nothing, measured=())
         answer = Viewer.of(empty, self.questions, (), ()).apply(self.view)
         return self.beside(replace(answer, kept=None))
 
     def beside(self, answer: Answer) -> Answer:
         """Return an answer that says which of its columns are public."""
-        columns = zip(answer.columns[-answer.measures :], self.view.columns, strict=True)
+        columns = zip(answer.columns, self.view.columns, strict=True)
         public = tuple(name for name, column in columns if isinstance(column.of, PublicValue))
         warnings = dict.fromkeys((*answer.warnings, *clippings_of(self.questions), self.notice))
         return replace(answer, warnings=tuple(warnings), public=public)

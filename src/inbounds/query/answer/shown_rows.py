@@ -33,12 +33,13 @@ def choose_rows(answer: Answer) -> ShownRows:
     count = len(answer.rows)
     if count <= MOST_ROWS:
         return ShownRows(range(count))
-    keys = len(answer.columns) - answer.measures
+    keys, measures = answer.key_places, answer.measure_places
     farthest = log(count / (1 - CONFIDENCE))
     clear = [
         place
         for place, (row, noise) in enumerate(zip(answer.rows, answer.noise, strict=True))
-        if None in row[:keys] or any(map(_stands_out, row[keys:], noise, [farthest] * len(noise)))
+        if any(row[key] is None for key in keys)
+        or any(_stands_out(row[of], spread, farthest) for of, spread in zip(measures, noise, strict=True))
     ]
     return ShownRows(clear[:MOST_ROWS], _describe_rest(count, len(clear)))
 

@@ -58,6 +58,7 @@ class Spread:
 
 def estimate_survival(answer: Answer, time: str, event: str, happened: Any = True) -> Answer:
     """Return how many were at risk at each time, and which share survived it, with a band around the curve."""
+    answer = answer.keys_first
     times, events = place_of_group(answer, time), place_of_group(answer, event)
     if answer.measures != 1 or times == events:
         raise InvalidQuestion(
@@ -95,7 +96,7 @@ def estimate_survival(answer: Answer, time: str, event: str, happened: Any = Tru
         confidence=max(0.0, _round_down(confidence)) if confidence > 0 else answer.confidence,
         confidences=(),
         noise_only=(answer.intervals_noise_only[0],) * 2,
-        measured=2,
+        measured=(len(groups) + 1, len(groups) + 2),
         kept=answer.released,
         remarks=(*answer.remarks, *_remark(confidence, cells)),
         public=(),

@@ -10,7 +10,7 @@ from collections.abc import Callable
 from dataclasses import dataclass, replace
 from typing import cast
 
-from inbounds.query.answer.released.leaf import MeasureRef, measures_in
+from inbounds.query.answer.released.leaf import KeyRef, MeasureRef, Named, measures_in
 from inbounds.query.answer.released.order import Order
 from inbounds.query.expressions.condition import Condition
 from inbounds.query.expressions.node import Node, quote_name
@@ -26,6 +26,21 @@ class ViewColumn:
     of: Node
     name: str | None = None
 
+    @property
+    def key(self) -> KeyRef | None:
+        """The key that it shows, maybe through SELECTs inside; None if it shows something else."""
+        of = self.of
+        while isinstance(of, Named):
+            of = of.of
+        return of if isinstance(of, KeyRef) else None
+
+    @property
+    def given_name(self) -> str | None:
+        """What it is called whatever stands beside it; None for what is made of measures and has no name of its own."""
+        if self.name is not None or self.key is None:
+            return self.name
+        return self.of.of.name if isinstance(self.of, KeyRef) else self.of.name
+
     def __str__(self) -> str:
         return str(self.of) if self.name is None else f"{self.of} AS {quote_name(self.name)}"
 
@@ -35,9 +50,7 @@ class View:
     """How an answer is shown; if nothing is said, all of it as it was released."""
 
     columns: tuple[ViewColumn, ...] = ()
-    """What is shown beside the keys; every measure if there are none."""
-    keys: tuple[tuple[Node, str], ...] = ()
-    """What columns grouped by are called, where that is not their name."""
+    """What is shown, in this order; if there are none, every key and then every measure."""
     having: Condition | None = None
     order: tuple[Order, ...] = ()
     limit: int | None = None
@@ -57,6 +70,11 @@ class View:
         """Everything that is looked at to show it, without what a SELECT inside looks at for itself."""
         conditions = tuple(test for test in (self.having, self.qualify) if test is not None)
         return *(column.of for column in self.columns), *conditions, *self.order
+
+    @property
+    def shows_keys_alone(self) -> bool:
+        """Whether it shows keys only, and public keys alone say which."""
+        return all(column.key is not None for column in self.columns) and self.shows_public_rows
 
     @property
     def has_public_rows(self) -> bool:
@@ -112,8 +130,7 @@ class View:
         return f"{steps} ({FREE})" if steps else None
 
     def _describe_steps(self) -> list[str]:
-        keys = [f"{key} AS {quote_name(name)}" for key, name in self.keys]
-        columns = ", ".join([*keys, *(str(column) for column in self.columns)])
+        columns = ", ".join(map(str, self.columns))
         text = "; ".join([*([columns] if columns else []), *self.clauses])
         return [*([] if self.inner is None else self.inner._describe_steps()), text]
 
@@ -121,13 +138,7 @@ class View:
 def write_over(view: View, inner: str) -> str:
     """Return a SELECT about what another one shows, in SQL."""
     assert view.inner is not None
-    names = dict(view.inner.keys)
-    keys = []
-    for node, alias in view.keys:
-        name = names.get(node, node.name)
-        keys.append(quote_name(name) if alias == name else f"{quote_name(name)} AS {quote_name(alias)}")
-    selected = ", ".join([*keys, *map(str, view.columns)])
-    return " ".join([f"SELECT {selected} FROM ({inner}) AS t", *view.clauses])
+    return " ".join([f"SELECT {', '.join(map(str, view.columns))} FROM ({inner}) AS t", *view.clauses])
 
 
 AS_RELEASED = View()

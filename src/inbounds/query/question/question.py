@@ -16,7 +16,7 @@ from inbounds.query.columns.kind import TEXT_KEY
 from inbounds.query.contract.listed_keys import MOST_FOUND
 from inbounds.query.expressions.condition import Condition
 from inbounds.query.expressions.expression import Expression
-from inbounds.query.expressions.node import Node, quote_name
+from inbounds.query.expressions.node import Node
 from inbounds.query.grammar.rows import to_condition
 from inbounds.query.question.cells import finest, possible_cells, possible_finest, project
 from inbounds.query.question.group import MOST_CELLS, MOST_SETS, Group, by_key
@@ -180,21 +180,14 @@ def derived_columns(questions: Sequence[Question]) -> dict[str, Derived]:
     return {name: column for name, column in columns.items() if isinstance(column, Derived)}
 
 
-def sql_of(questions: Sequence[Question], selected: Sequence[str] = (), named: Sequence[tuple[Node, str]] = ()) -> str:
-    """Return several questions about the same rows and groups as one, in SQL.
-
-    With `selected`: that in place of the measures; with `named`: some of the columns grouped by under other names.
-    """
+def sql_of(questions: Sequence[Question], selected: Sequence[str] = ()) -> str:
+    """Return several questions about the same rows and groups as one, in SQL; with `selected`: what they show."""
     first = questions[0]
     binned = binned_call(first)
     columns = first.groups if binned is None else first.groups[1:]
-    measured = ", ".join(selected) or binned or ", ".join(str(question.measure) for question in questions)
-    keys, names = ", ".join(map(str, columns)), dict(named)
-    as_named = (
-        f" AS {quote_name(names[group.column.node])}" if group.column.node in names else "" for group in columns
-    )
-    listed = [f"{group}{name}" for group, name in zip(columns, as_named, strict=True)]
-    text = f"SELECT {', '.join([*listed, measured])} FROM {first.table.write(first.condition)}"
+    keys = ", ".join(map(str, columns))
+    everything = [*map(str, columns), *([binned] if binned else (str(question.measure) for question in questions))]
+    text = f"SELECT {', '.join(selected or everything)} FROM {first.table.write(first.condition)}"
     if first.sets is not None:
         if all(0 in places for places in first.sets):  # then a histogram above the line says its own part
             groupings = [[i for i in places if first.groups[i] in columns] for places in first.sets]

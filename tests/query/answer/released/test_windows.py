@@ -62,13 +62,13 @@ def answer_of(rows: list[tuple[Any, ...]], *, intervals: Any = None, confidences
         "r",
         intervals=() if intervals is None else tuple(intervals),
         confidences=confidences,
-        measured=2,
+        measured=(2, 3),
     )
 
 
 def viewer_of(answer: Answer) -> Viewer:
     """Return what shows such an answer; both measures are of one question."""
-    return Viewer(answer, ("g", "k"), (COUNT, TOTAL), (0, 0), {})
+    return Viewer(answer, (ColumnRef("g"), ColumnRef("k")), (COUNT, TOTAL), (0, 0), {})
 
 
 def read(text: str) -> Node:

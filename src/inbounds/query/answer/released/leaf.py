@@ -75,6 +75,10 @@ class KeyRef(Leaf):
         """Return the key."""
         return to_exact(row.keys[self.of.name])
 
+    def cell(self, row: ReleasedRow) -> Cell:
+        """Return the key, as it is called."""
+        return row.keys[self.of.name], None, None
+
     def __str__(self) -> str:
         return str(self.of)
 

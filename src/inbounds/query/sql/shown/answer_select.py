@@ -75,35 +75,32 @@ class InnerAnswer:
     """What a SELECT inside releases, and what its columns are called."""
 
     view: View
-    keys: Mapping[str, Named]
-    values: Mapping[str, Named]
+    columns: Mapping[str, Named]
+    """What it selects, by name."""
 
     @classmethod
     def of(
         cls, text: SqlText, view: View, keys: Sequence[Node], measures: Sequence[Measure], binned: Node | None
     ) -> InnerAnswer:
         """Describe a SELECT that has been read, while its names stand for what they are there."""
-        if view.grouped is not None:
-            keys = [part.of for key in view.grouped for part in key.walk() if isinstance(part, KeyRef)]
-        aliases = dict(view.keys)
-        refs: dict[str, Named] = {}
+        refs: list[Node] = []
         for node in keys:
-            column, name = find_column(text.columns, node), aliases.get(node, node.name)
+            column = find_column(text.columns, node)
             is_bin = node == binned and not isinstance(column, Keys)
-            refs[name] = Named(name, KeyRef(node, "bin" if is_bin else kind_of(column)))
-        plain = (ViewColumn(MeasureRef(measure, kind_of_measure(text.columns, measure))) for measure in measures)
-        columns = view.columns or tuple(plain)
+            refs.append(KeyRef(node, "bin" if is_bin else kind_of(column)))
+        refs += (MeasureRef(measure, kind_of_measure(text.columns, measure)) for measure in measures)
+        columns = view.columns or tuple(map(ViewColumn, refs))
         names = {id(of): name for name, of in released_names(columns).items()}
-        values = {}
+        named = {}
         for selected in columns:
-            name = selected.name or names.get(id(selected.of)) or selected.of.name
-            values[name] = Named(name, selected.of)
-        return cls(view, refs, values)
+            name = selected.given_name or names.get(id(selected.of)) or selected.of.name
+            named[name] = Named(name, selected.key or selected.of)
+        return cls(view, named)
 
     @property
-    def columns(self) -> dict[str, Named]:
-        """All columns, by their names."""
-        return {**self.keys, **self.values}
+    def keys(self) -> tuple[str, ...]:
+        """The names of keys."""
+        return tuple(name for name, column in self.columns.items() if isinstance(column.of, KeyRef))
 
 
 class AnswerReader(ViewReader):
@@ -124,27 +121,16 @@ class AnswerReader(ViewReader):
         self._grouped = self._read_group(tree.args.get("group"))
         for selected in tree.expressions:
             self._read_selected(selected)
-        if not self._columns:
-            self._text.refuse(tree, "the outer SELECT must show a measure of the inner one; select one as well")
         self._refuse_same_names(tree)
         tests = [test for name in ("qualify", "having") if (test := self._read_test(tree, name)) is not None]
         order = self._read_order(tree.args.get("order"))
         limit, offset = (self._read_number(tree.args.get(name), name.upper()) for name in ("limit", "offset"))
         self._refuse_ungrouped()
-        aliases = {key.of.of: name for name, key in self._inner.keys.items() if isinstance(key.of, KeyRef)}
-        if self._grouped is not None:
-            kept = [key.of.of for key in self._grouped if isinstance(key.of, KeyRef)]
-            aliases = {node: name for node, name in aliases.items() if node in kept}
-        aliases |= dict(self._aliases)
-        names = [*aliases.values(), *(column.name for column in self._columns)]
-        if (twice := next((name for name in aliases.values() if names.count(name) > 1), None)) is not None:
-            self._text.refuse(tree, f"{twice} names two columns; give them other names")
-        inner_names = dict(self._inner.view.keys)
-        keys = tuple((node, name) for node, name in aliases.items() if node in inner_names or name != node.name)
         qualify = tests[0] if tests else None
-        return View(
-            tuple(self._columns), keys, having, order, limit, offset or 0, qualify, self._inner.view, self._grouped
-        )
+        view = View(tuple(self._columns), having, order, limit, offset or 0, qualify, self._inner.view, self._grouped)
+        if view.shows_keys_alone:
+            self._text.refuse(tree, "the outer SELECT must show a measure of the inner one; select one as well")
+        return view
 
     # What is selected.
 
@@ -159,11 +145,7 @@ class AnswerReader(ViewReader):
         value = read_released(self._scope(self._read_key_in_expression), node)
         self._by_node[id(node)] = [value]
         self._read_nodes.append((node, value))
-        if isinstance(value, Named) and isinstance(value.of, KeyRef):
-            if alias is not None:
-                self._aliases.append((value.of.of, alias))
-            return
-        self._columns.append(ViewColumn(value, alias))
+        self._columns.append(ViewColumn(value, None if alias == value.name else alias))
 
     def _read_star(self, node: exp.Expr) -> None:
         star = node.this if isinstance(node, exp.Column) else node
@@ -175,7 +157,7 @@ class AnswerReader(ViewReader):
             self._text.take(node.args["table"], "this", "quoted")
         self._by_node[id(node)] = [*self._names.values()]
         self._read_nodes += [(node, value) for value in self._names.values()]
-        self._columns += [ViewColumn(value) for value in self._inner.values.values()]
+        self._columns += [ViewColumn(value) for value in self._inner.columns.values()]
 
     def _scope(self, read_name: object = None) -> ReleasedScope:
         names = self._read_name if read_name is None else self._read_key_in_expression

@@ -34,7 +34,6 @@ class ViewReader:
         self._keys = keys
         self._calls = calls
         self._columns: list[ViewColumn] = []
-        self._aliases: list[tuple[Node, str]] = []
         self._by_node: dict[int, list[Node]] = {}
         """What each thing selected is, by its node."""
         self._windows: dict[str, exp.Expr] = {}
@@ -46,8 +45,6 @@ class ViewReader:
         self._read_named_windows(tree)
         for selected in tree.expressions:
             self._read_selected(selected)
-        if not self._columns:
-            raise InvalidQuestion("SELECT needs a measure, such as COUNT(*) or AVG(column); add one")
         self._refuse_same_names(tree)
         having = self._read_having(tree.args.get("having"))
         qualify = self._read_qualify(tree.args.get("qualify"))
@@ -55,7 +52,7 @@ class ViewReader:
         limit, offset = (self._read_number(tree.args.get(name), name.upper()) for name in ("limit", "offset"))
         self._refuse_no_measure(tree)
         self._calls.refuse_not_together()
-        return View(self._view_columns(), tuple(self._aliases), having, order, limit, offset or 0, qualify)
+        return View(self._view_columns(), having, order, limit, offset or 0, qualify)
 
     def _read_named_windows(self, tree: exp.Select) -> None:
         for window in tree.args.get("windows") or ():
@@ -65,6 +62,8 @@ class ViewReader:
         """Refuse windows over rows of which nothing is measured: there is nothing that is released."""
         if not self._calls.measures:
             window = tree.find(exp.Window)
+            if window is None:
+                raise InvalidQuestion("SELECT needs a measure, such as COUNT(*) or AVG(column); add one")
             self._text.refuse(
                 window,
                 f"{kind(window)} looks at single rows, and rows are never shown; select a measure as well, such as "
@@ -72,9 +71,14 @@ class ViewReader:
             )
 
     def _view_columns(self) -> tuple[ViewColumn, ...]:
-        """Return the columns, if they are not simply all measures by their own names."""
-        plain = tuple(ViewColumn(self._calls.to_ref(measure)) for measure in self._calls.measures)
-        return () if tuple(self._columns) == plain else tuple(self._columns)
+        """Return the columns, if they are not simply all keys and measures by their own names."""
+        columns, binned = tuple(self._columns), self._calls.histogram
+        keys = [self._to_key(key) for key in self._keys]
+        if binned is not None:  # a histogram shows its bins as well, before everything else
+            bins = self._to_key(binned[0])
+            keys, columns = [bins, *keys], (ViewColumn(bins), *columns)
+        plain = (*keys, *map(self._calls.to_ref, self._calls.measures))
+        return () if columns == tuple(map(ViewColumn, plain)) else columns
 
     def _read_selected(self, selected: exp.Expr) -> None:
         node, alias = selected, None
@@ -99,11 +103,11 @@ class ViewReader:
                 node,
                 f"{kind(node)} is selected but not in GROUP BY, and rows are never shown; leave it out, or group by it",
             )
-        self._by_node[id(node)] = [self._to_key(column)]
+        key = self._to_key(column)
+        self._by_node[id(node)] = [key]
         if alias is None and self._text.projected is not None and isinstance(node, exp.Column):
             alias = self._text.canonical(node.this, self._text.projected)
-        if alias is not None and alias != column.name:
-            self._aliases.append((column, alias))
+        self._columns.append(ViewColumn(key, None if alias == column.name else alias))
 
     def _read_measure(self, node: exp.Expr, alias: str | None) -> None:
         measures = self._calls.read_selected(node)
@@ -154,12 +158,11 @@ class ViewReader:
         self._text.refuse(node, f"{kind(window)} looks at single rows, and rows are never shown; {remedy}")
 
     def _refuse_same_names(self, tree: exp.Select) -> None:
-        aliases = dict(self._aliases)
-        names = [aliases.get(key, key.name) for key in self._keys]
-        names += [column.name for column in self._columns if column.name is not None]
+        names = [column.given_name for column in self._columns]
         for selected in tree.expressions:
-            if isinstance(selected, exp.Alias) and names.count(str(selected.alias)) > 1:
-                self._text.refuse(selected.args["alias"], f"{selected.alias} names two columns; give them other names")
+            if names.count(selected.alias_or_name) > 1:
+                node = selected.args.get("alias") or selected
+                self._text.refuse(node, f"{selected.alias_or_name} names two columns; give them other names")
 
     def _scope(self, read_name: Callable[[exp.Column], Node] | None = None) -> ReleasedScope:
         names = read_name or self._read_name

@@ -30,18 +30,22 @@ def _picture(answer: Answer) -> str:
 
 def _table(answer: Answer) -> dict[str, Any]:
     """Return cells as texts."""
-    keys = len(answer.columns) - answer.measures
+    titles = dict(zip(answer.measure_places, answer.interval_names, strict=True))
+    columns = [
+        {"name": name, "is_key": place not in titles, "title": titles.get(place)}
+        for place, name in enumerate(answer.columns)
+    ]
     rows, shown = [], choose_rows(answer)
     for at in shown.places:
         row = answer.rows[at]
-        intervals = answer.intervals[at] if answer.intervals else (None,) * answer.measures
-        measured = [
-            (format_cell(cell), _interval(interval)) for cell, interval in zip(row[keys:], intervals, strict=True)
+        intervals = dict(zip(answer.measure_places, answer.intervals[at] if answer.intervals else (), strict=False))
+        cells = [
+            {"text": format_cell(cell) if place in titles else "(all)" if cell is None else str(cell)}
+            | {"interval": _interval(intervals.get(place))}
+            for place, cell in enumerate(row)
         ]
-        names = ["(all)" if cell is None else str(cell) for cell in row[:keys]]
-        rows.append({"names": names, "measured": measured, "is_total": None in row[:keys]})
-    measures = list(zip(answer.columns[keys:], answer.interval_names, strict=True))
-    return {"groups": answer.columns[:keys], "measures": measures, "rows": rows, "rest": shown.rest}
+        rows.append({"cells": cells, "is_total": any(row[place] is None for place in answer.key_places)})
+    return {"columns": columns, "groups": len(answer.key_places), "rows": rows, "rest": shown.rest}
 
 
 def _interval(ends: tuple[Any, Any] | None) -> str:
@@ -50,7 +54,7 @@ def _interval(ends: tuple[Any, Any] | None) -> str:
 
 def _reading(answer: Answer) -> str:
     """Say how to read an answer, in two sentences."""
-    if len(answer.public) == answer.measures:
+    if answer.is_public:
         return "Every value is public and exact."
     if not any(interval is not None for row in answer.intervals for interval in row):
         return f"Every value is private: it was drawn at random from the possible values. {RANKED}"

@@ -25,9 +25,10 @@ MOST_TITLE = 36
 
 def drawable(answer: Answer) -> Answer | None:
     """Return what can be drawn of an answer, None if nothing can: its finest groups, for totals would dwarf them."""
+    answer = answer.keys_first
     if answer.measures == BOX and answer.rows and all(name.startswith("quantile") for name in _measure_names(answer)):
         return answer
-    if answer.measures != 1 or not answer.intervals or not _is_numeric(answer):
+    if answer.measures != 1 or not answer.key_places or not answer.intervals or not _is_numeric(answer):
         return None
     keys = len(answer.columns) - 1
     # A row with a missing key is a total.
