@@ -69,9 +69,9 @@ TYPED = [
         "SELECT COUNT(*) FROM prescriptions",
     ),
     (
-        "SELECT DISTINCT clinic FROM visits",
-        "use GROUP BY and a measure such as COUNT(*)",
-        "SELECT clinic, COUNT(*) FROM visits GROUP BY clinic",
+        "SELECT DISTINCT age FROM visits",
+        "count rows by bins with HISTOGRAM(age, 10)",
+        "SELECT HISTOGRAM(age, 10) FROM visits",
     ),
     (
         "SELECT AVG(prescriptions.cost) FROM visits JOIN prescriptions ON visits.age = prescriptions.cost",

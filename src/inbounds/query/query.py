@@ -31,7 +31,7 @@ from inbounds.query.expressions.condition import Condition
 from inbounds.query.expressions.expression import Expression
 from inbounds.query.expressions.node import Node
 from inbounds.query.methods.plan import Plan, rho_of
-from inbounds.query.question.measure import Measure
+from inbounds.query.question.measure import Measure, NoMeasure
 from inbounds.query.question.question import Question, binned_call, sql_of
 from inbounds.query.question.shared_measures import Shared
 from inbounds.query.sql.shown.view import parse_released
@@ -256,6 +256,8 @@ class Query:
         owned = None if answer is None else f"{analyst} already has this, as a sum or a part of {answer.request_id}"
         lasting = self.dataset.lasting(read_cost(epsilon), rho_of(plans)) if plans else None
         dialect, view = self.dataset.engine.dialect.name, self.shown.describe()
+        if NoMeasure() in self.asked:  # then nothing is released
+            view = None
         explanation = Explanation.of(plans, dialect, owned, view, lasting, self.questions)
         if not self._public:
             return explanation

@@ -53,7 +53,9 @@ UNITS = [
     Refused("SELECT * FROM visits", "*", "rows are never shown"),
     Refused("SELECT age FROM visits", "age", "rows are never shown"),
     Refused("SELECT age, cost FROM visits LIMIT 10", "age", "rows are never shown"),
-    Refused("SELECT DISTINCT clinic FROM visits", "DISTINCT", "use GROUP BY and a measure"),
+    Refused("SELECT DISTINCT patient FROM visits", "patient", "would show single people"),
+    Refused("SELECT DISTINCT ON (clinic) clinic FROM visits", "clinic", "DISTINCT ON would show rows"),
+    Refused("SELECT DISTINCT AVG(age) FROM visits GROUP BY sex", "DISTINCT", "every column of GROUP BY"),
     Refused("SELECT clinic, age, COUNT(*) FROM visits GROUP BY clinic", "age", "is selected but not in GROUP BY"),
     Refused("SELECT COUNT(DISTINCT cost) FROM visits", "DISTINCT cost", "cost has no categories"),
     Refused(
@@ -135,7 +137,7 @@ GROUPS = [
     Refused("SELECT COUNT(*) FROM visits GROUP BY clinic, clinic", "clinic", "appears twice in GROUP BY"),
     Refused("SELECT COUNT(*) FROM visits GROUP BY ROLLUP()", "", "ROLLUP takes columns, got none"),
     Refused("SELECT CDF(age), sex FROM visits GROUP BY sex", "sex", "CDF covers all rows at once"),
-    Refused("SELECT clinic FROM visits GROUP BY clinic", "", "SELECT needs a measure"),
+    Refused("SELECT age FROM visits GROUP BY age", "age", "would show values of rows"),
     Refused("SELECT COUNT(*), COUNT(*) FROM visits", "COUNT(*)", "appears twice"),
 ]
 

@@ -24,7 +24,7 @@ class Reason(Enum):
 WORDS = {
     Reason.ACROSS_UNITS: ("could belong to two units", "nothing says which rows", "FULL JOIN"),
     Reason.OTHERS_ROWS: (
-        "other people's rows", "could belong to two units", "mixes people", "chosen by private rows",
+        "other people's rows", "could belong to two units", "would mix people", "chosen by private rows",
         "would show whether stays has a match", "a subquery is not supported here",
     ),
     Reason.WINDOW: ("looks at other people's rows", "looks at single rows", "rows are never shown"),

@@ -32,6 +32,27 @@ CASES: list[Followed] = [
         "SELECT STRFTIME(admitted, '%Q'), COUNT(*) FROM visits GROUP BY 1",
         "SELECT STRFTIME(admitted, '%Y-%m'), COUNT(*) FROM visits GROUP BY 1",
     ),
+    followed("SELECT DISTINCT patient FROM visits", "SELECT COUNT(DISTINCT patient) FROM visits"),
+    followed("SELECT patient FROM visits", "SELECT COUNT(DISTINCT patient) FROM visits"),
+    followed("SELECT DISTINCT age FROM visits", "SELECT HISTOGRAM(age, 10) FROM visits"),
+    followed("SELECT age FROM visits GROUP BY age", "SELECT HISTOGRAM(age, 10) FROM visits"),
+    followed(
+        "SELECT DISTINCT ON (clinic) clinic, age FROM visits",
+        "SELECT clinic, AVG(age) FROM visits GROUP BY clinic",
+    ),
+    followed(
+        "SELECT DISTINCT COUNT(*) FROM visits GROUP BY clinic",
+        "SELECT DISTINCT clinic, COUNT(*) FROM visits GROUP BY clinic",
+    ),
+    followed(
+        f"SELECT DISTINCT clinic FROM {BY_CLINIC} AS t WHERE n > 3",
+        f"SELECT clinic FROM {BY_CLINIC} AS t WHERE n > 3 GROUP BY clinic",
+    ),
+    followed(
+        "SELECT COUNT(*) FROM (SELECT clinic FROM visits GROUP BY clinic) AS t",
+        f"SELECT COUNT(*) FROM {BY_CLINIC} AS t",
+    ),
+    followed(f"SELECT clinic FROM {BY_CLINIC} AS t", f"SELECT clinic, n FROM {BY_CLINIC} AS t"),
     followed("SELECT VARIANCE(age > 60) FROM visits", "SELECT PROPORTION(age > 60) FROM visits"),
 ]
 

@@ -8,19 +8,18 @@ def _names(text: str) -> frozenset[str]:
 
 
 NOT_ANSWERED = _names(
-    "distinct-keys distinct-keys-in-order keys-by-grouping concat replace cast-to-text mode mode-by-group "
+    "concat replace cast-to-text mode mode-by-group "
     "mode-within-group to-char-quarter own-column-by-max own-column-by-any-value spent-by-each "
     "ever-readmitted left-join-counts-nobody never-came scalar-share scalar-share-of-some "
     "scalar-mean-beside scalars-alone cross-join-total self-reference union-all-of-counts "
-    "union-all-that-overlap union-all-with-total union-of-tables pivot-statement superset-series-limit "
-    "superset-filter-values"
+    "union-all-that-overlap union-all-with-total union-of-tables pivot-statement superset-series-limit"
 )
 """Questions that have to be answered, and are refused."""
 
 NOT_AS_IN_SQL = _names("count-beside-a-mean")
 """Questions that are answered otherwise than in SQL: a count beside a mean leaves out rows without that value."""
 
-NOT_EXPLAINED = _names("distinct-values latest-row-of-each distinct-patients rows-of-full-wards since-today since-now")
+NOT_EXPLAINED = _names("since-today since-now")
 """Questions that are rightly refused, for a reason that is not the one."""
 
 NOT_ONE = _names("order-of-conditions between not-in not-equal flag share-of-flags joins visits-of-each often")

@@ -61,7 +61,7 @@ TYPED = [
      "is not supported over rows; write (SELECT stay_id, MAX(value) AS x FROM … GROUP BY stay_id) AS t",
      "SELECT AVG(x) FROM (SELECT stay_id, MAX(value) AS x FROM measurements GROUP BY stay_id) AS t"),
     (f"{COUNT}stays s JOIN (SELECT ward, MAX(cost) AS x FROM stays GROUP BY ward) AS t ON s.ward = t.ward",
-     "each row of this subquery must belong to one patient_id; grouping by ward alone mixes people; write GROUP BY "
+     "each row of this subquery must belong to one patient_id; grouping by ward alone would mix people; write GROUP BY "
      "patient_id, ward",
      f"{COUNT}stays s JOIN (SELECT patient_id, ward, MAX(cost) AS x FROM stays GROUP BY patient_id, ward) AS t "
      "ON s.patient_id = t.patient_id"),

@@ -2,7 +2,8 @@
 
 The mean, a quantile, the least and the greatest value of a column are its value where a group has one only: the column
 is grouped by or fixed by WHERE, or public tables leave one.  There its variance is 0.  A part of the rows is public
-where all of them, or none, meet its condition, and the number of rows where the contract says so.  Rows are never
+where all of them, or none, meet its condition, and the number of rows where the contract says so.  Which groups there
+can be is public, too, if nothing is measured of them.  Rows are never
 looked at: whether there are any is not told.
 """
 
@@ -22,7 +23,7 @@ from inbounds.query.columns.column import Column, Numbers, as_value
 from inbounds.query.columns.integer_range import Range, Ranges
 from inbounds.query.expressions.condition import Compare, Condition, Missing, Not, Or, join_conditions
 from inbounds.query.question.impossible_condition import can_be_met
-from inbounds.query.question.measure import Count, Deviation, Mean, Measure, Proportion, Variance
+from inbounds.query.question.measure import Count, Deviation, Mean, Measure, NoMeasure, Proportion, Variance
 from inbounds.query.question.only_codes import only_codes
 from inbounds.query.question.quantile import Quantile
 from inbounds.query.question.question import Codes, Question
@@ -31,6 +32,8 @@ from inbounds.query.tables.implied_codes import add_public_codes, add_public_nam
 
 def public_values(question: Question, measures: Sequence[Measure]) -> dict[Measure, PublicValue]:
     """Return those of some measures that are public in every group of a question."""
+    if NoMeasure() in measures:
+        return {measure: PublicValue(measure, {}) for measure in measures}
     if question.sets is not None or any(group.has_bins for group in question.groups) or not question.rows:
         return {}
     public = {}

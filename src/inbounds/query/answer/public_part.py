@@ -14,7 +14,7 @@ from inbounds.query.answer.released.leaf import KeyRef, MeasureRef, PublicValue
 from inbounds.query.answer.view import View, ViewColumn
 from inbounds.query.question.clipping_warnings import clippings_of
 from inbounds.query.question.impossible_condition import why_impossible
-from inbounds.query.question.measure import Measure
+from inbounds.query.question.measure import Measure, NoMeasure
 from inbounds.query.question.question import Question
 
 
@@ -45,7 +45,7 @@ class PublicPart:
     def notice(self) -> str:
         """Say which measures are public."""
         are = "are" if len(self.values) > 1 else "is"
-        names = ", ".join(map(str, self.values))
+        names = ", ".join(measure.said for measure in self.values)
         return f"{names} {are} public knowledge, whatever the data: exact and free."
 
     @cached_property
@@ -67,6 +67,8 @@ class PublicPart:
         """Return an answer that says which of its columns are public."""
         columns = zip(answer.columns, self.view.columns, strict=True)
         public = tuple(name for name, column in columns if isinstance(column.of, PublicValue))
+        if NoMeasure() in self.values:
+            public = answer.columns
         warnings = dict.fromkeys((*answer.warnings, *clippings_of(self.questions), self.notice))
         return replace(answer, warnings=tuple(warnings), public=public)
 

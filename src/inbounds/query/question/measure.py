@@ -79,6 +79,11 @@ class Measure:
         return self.answer_name
 
     @property
+    def said(self) -> str:
+        """What it is called in a sentence."""
+        return str(self)
+
+    @property
     def categories(self) -> str | None:
         """What a unit counts in once each, if not in groups."""
         return None
@@ -114,6 +119,20 @@ class Measure:
     def place(self, measure: Measure) -> int:
         """Return which of its answers is that to a measure that shares it."""
         return 0
+
+
+@dataclass(frozen=True)
+class NoMeasure(Measure):
+    """Nothing: only which groups there can be is asked, and that is public."""
+
+    title = "groups"
+
+    @property
+    def said(self) -> str:
+        return "Which groups are possible (not whether rows have them)"
+
+    def __str__(self) -> str:
+        return ""
 
 
 @dataclass(frozen=True)

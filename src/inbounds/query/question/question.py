@@ -186,7 +186,8 @@ def sql_of(questions: Sequence[Question], selected: Sequence[str] = ()) -> str:
     binned = binned_call(first)
     columns = first.groups if binned is None else first.groups[1:]
     keys = ", ".join(map(str, columns))
-    everything = [*map(str, columns), *([binned] if binned else (str(question.measure) for question in questions))]
+    measured = [binned] if binned else [str(question.measure) for question in questions]
+    everything = [*map(str, columns), *filter(None, measured)]
     text = f"SELECT {', '.join(selected or everything)} FROM {first.table.write(first.condition)}"
     if first.sets is not None:
         if all(0 in places for places in first.sets):  # then a histogram above the line says its own part

@@ -10,6 +10,7 @@ from math import prod
 from sqlglot import exp
 
 from inbounds.errors import InvalidQuestion
+from inbounds.query.columns.column import Numbers
 from inbounds.query.contract.listed_keys import MOST_FOUND
 from inbounds.query.expressions.node import ColumnRef, Node
 from inbounds.query.grammar.rows import is_derived, read_node_or_unit
@@ -49,6 +50,23 @@ def read_groupings(text: SqlText, group: exp.Expr | None) -> Groupings:
         if part in parts[:i]:
             text.refuse(group.expressions[i], f"{part[0][0].name} appears twice in GROUP BY; name it once")
     return Groupings(keys)
+
+
+def read_distinct(text: SqlText, tree: exp.Select) -> Groupings:
+    """Read what a SELECT DISTINCT without GROUP BY tells apart: everything that is selected."""
+    nodes = [node.this if isinstance(node, exp.Alias) else node for node in tree.expressions]
+    return Groupings(_unite([(_read_column(text, node, "SELECT DISTINCT"),) for node in nodes]))
+
+
+def refuse_values(text: SqlText, node: exp.Expr | None, key: Node, clause: str) -> None:
+    """Refuse a column of numbers or days where only keys are asked for: which values occur, rows would tell."""
+    column = text.fit(None, lambda table: table.column(key))
+    if isinstance(key, ColumnRef) and isinstance(column, Numbers) and not column.listed:
+        text.refuse(
+            node,
+            f"{clause} {key} would show values of rows, for {key} has no categories; count rows by bins with "
+            f"HISTOGRAM({key}, 10)",
+        )
 
 
 def _read_sets(text: SqlText, part: exp.Expr) -> list[Columns]:
@@ -105,18 +123,20 @@ def _unite(sets: Iterable[Columns]) -> Columns:
     return tuple(dict.fromkeys(column for columns in sets for column in columns))
 
 
-def _read_column(text: SqlText, key: exp.Expr) -> Node:
+def _read_column(text: SqlText, key: exp.Expr, clause: str = "GROUP BY") -> Node:
     known = text.columns if text.projected is None else text.projected
     if not isinstance(key, exp.Column) or text.canonical(key.this, known) not in known:
         key = text.resolve(key)
     if not isinstance(key, exp.Column) and not is_derived(key) and not isinstance(key, exp.Substring):
         text.refuse(
             key,
-            f"GROUP BY takes columns, got {kind(key)}; group by a column of the contract, or ask for "
+            f"{clause} takes columns, got {kind(key)}; group by a column of the contract, or ask for "
             "HISTOGRAM(column, bins)",
         )
     column = read_node_or_unit(text, key)
-    _refuse_showing(text, key, column)
+    _refuse_showing(text, key, column, clause)
+    if clause != "GROUP BY":
+        refuse_values(text, key, column, clause)
     text.fit(key, lambda table: by_key(table.column(column)))
     return column
 
@@ -134,14 +154,14 @@ def _refuse_identifiers(text: SqlText, group: exp.Expr) -> None:
                 _refuse_showing(text, key, column)
 
 
-def _refuse_showing(text: SqlText, key: exp.Expr, column: Node) -> None:
+def _refuse_showing(text: SqlText, key: exp.Expr, column: Node, clause: str = "GROUP BY") -> None:
     """Refuse groups each of which would be one person, or what belongs to one."""
     if text.asked is None or not isinstance(column, ColumnRef):
         return
     if column.name == text.asked.owner:
         text.refuse(
             key,
-            f"GROUP BY {kind(key)} would show single people; count them with COUNT(DISTINCT {kind(key)}), or group by "
+            f"{clause} {kind(key)} would show single people; count them with COUNT(DISTINCT {kind(key)}), or group by "
             "it in a subquery and ask about its rows",
         )
     identifier = text.asked.identifiers.get(column.name)
@@ -156,11 +176,11 @@ def _refuse_showing(text: SqlText, key: exp.Expr, column: Node) -> None:
     if identifier.is_text:
         text.refuse(
             key,
-            f"GROUP BY {kind(key)} would show texts of single rows; list what it can be, as in WHERE {kind(key)} IN "
+            f"{clause} {kind(key)} would show texts of single rows; list what it can be, as in WHERE {kind(key)} IN "
             "('a', 'b')",
         )
     text.refuse(
         key,
-        f"GROUP BY {kind(key)} would show what belongs to single people; group by it in a subquery, and ask about its "
+        f"{clause} {kind(key)} would show what belongs to single people; group by it in a subquery, and ask about its "
         "rows",
     )

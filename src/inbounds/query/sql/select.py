@@ -12,12 +12,13 @@ from inbounds.query.answer.view import AS_RELEASED, View
 from inbounds.query.expressions.condition import And, Condition, join_conditions
 from inbounds.query.expressions.node import Node, quote_name
 from inbounds.query.grammar.text import SqlText, kind
-from inbounds.query.question.measure import Cdf, Measure
+from inbounds.query.question.measure import Cdf, Measure, NoMeasure
 from inbounds.query.spelling.dialect import dialect_of
 from inbounds.query.sql.conjuncts import split, take_clauses, trim
 from inbounds.query.sql.from_clause import FromClause
-from inbounds.query.sql.groupings import Groupings, read_groupings
-from inbounds.query.sql.measure_calls import MeasureCalls
+from inbounds.query.sql.groupings import Groupings, read_distinct, read_groupings, refuse_values
+from inbounds.query.sql.measure_calls import MeasureCalls, find_measures
+from inbounds.query.sql.measures import refuse_no_measure
 from inbounds.query.sql.public_rows import refuse_public
 from inbounds.query.sql.relations import FromReader, read_relation
 from inbounds.query.sql.rewriting import compare_tuples, refuse_distinct_keys
@@ -28,12 +29,11 @@ from inbounds.query.tables.contract_tables import Tables
 from inbounds.query.tables.table import Table
 
 CLAUSES = (
-    "with_", "expressions", "from_", "joins", "where", "group", "having",
+    "with_", "distinct", "expressions", "from_", "joins", "where", "group", "having",
     "windows", "qualify", "order", "limit", "offset",
 )  # fmt: skip
 
 REMEDIES = {
-    "distinct": "use GROUP BY and a measure such as COUNT(*)",
     "qualify": "write HAVING in place of QUALIFY, without OVER",
 }
 """What to do in place of a clause."""
@@ -84,13 +84,15 @@ def _read_tree(text: SqlText, tree: exp.Expr, tables: Tables, depth: int = 0) ->
     compare_tuples(text, tree)
     reader = FromReader(text, tables, depth)
     if is_of_answer(reader, tree):
+        if tree.args.get("distinct") is not None:
+            text.refuse(tree.args["distinct"], "DISTINCT does not go over released rows; write GROUP BY")
         return _read_over(reader, tree)
     # FROM comes first, since it says which columns there are, and WHERE last: the measures may leave rows out as well.
     clause = read_relation(text, tree, tables)
     table = _read_table(text, tree, tables) if clause is None else clause.table.name
     where = _read_where(text, tree, clause)
     _note_selected(text, tree)
-    groupings = read_groupings(text, tree.args.get("group"))
+    groupings = _read_groupings(text, tree)
     refuse_distinct_keys(text, tree)
     calls = MeasureCalls(text)
     calls.look_ahead(tree, groupings.keys)
@@ -99,13 +101,53 @@ def _read_tree(text: SqlText, tree: exp.Expr, tables: Tables, depth: int = 0) ->
         text.refuse(
             tree.args["group"], "CDF covers all rows at once; leave GROUP BY out, and choose the group in WHERE"
         )
+    _refuse_repeated(text, tree, view, groupings)
+    if not calls.measures:
+        _refuse_keys(text, tree, groupings, depth)
     conditions = [*where, *calls.conditions]
     row_condition = join_conditions(And, *conditions) if len(conditions) > 1 else next(iter(conditions), None)
     relation = clause.table if clause is not None and isinstance(clause.table, Table) else None
     is_stored = relation is not None and relation.relation is None
     return Select(
-        table, calls.measures, row_condition, groupings, calls.histogram, view, None if is_stored else relation
+        table,
+        calls.measures or (NoMeasure(),),
+        row_condition,
+        groupings,
+        calls.histogram,
+        view,
+        None if is_stored else relation,
     )
+
+
+def _read_groupings(text: SqlText, tree: exp.Select) -> Groupings:
+    """Read what groups there are: those of GROUP BY, or of DISTINCT where nothing is measured."""
+    distinct, group = tree.args.get("distinct"), tree.args.get("group")
+    if distinct is None:
+        return read_groupings(text, group)
+    if distinct.args.get("on") is not None:
+        text.refuse(distinct, "DISTINCT ON would show rows, and rows are never shown; use GROUP BY and a measure")
+    text.take(distinct)
+    if group is None and not any(find_measures(tree)) and tree.find(exp.Window) is None:
+        if (star := next((node for node in tree.expressions if node.is_star), None)) is not None:
+            refuse_no_measure(text, star)
+        return read_distinct(text, tree)
+    return read_groupings(text, group)
+
+
+def _refuse_repeated(text: SqlText, tree: exp.Select, view: View, groupings: Groupings) -> None:
+    """Refuse DISTINCT where it would do something: where what is selected does not tell all groups apart."""
+    distinct = tree.args.get("distinct")
+    shown = {None if column.key is None else column.key.of for column in view.columns}
+    if distinct is not None and view.columns and not shown.issuperset(groupings.keys):
+        text.refuse(distinct, "DISTINCT needs every column of GROUP BY to be selected; select them, or leave it out")
+
+
+def _refuse_keys(text: SqlText, tree: exp.Select, groupings: Groupings, depth: int) -> None:
+    """Refuse keys without a measure where they are not public, or something else is made of them."""
+    if depth:
+        raise InvalidQuestion("the inner SELECT needs a measure, such as COUNT(*) or AVG(column); add one")
+    for key in groupings.keys:
+        refuse_values(text, tree.args.get("group"), key, "GROUP BY")
 
 
 def _read_over(reader: FromReader, tree: exp.Select) -> Select:

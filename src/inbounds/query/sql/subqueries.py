@@ -256,7 +256,7 @@ class _GroupedReader:
                 clause = "SELECT DISTINCT"
             self.text.refuse(
                 at,
-                f"each row of this subquery must belong to one {owner}; grouping by {by} alone mixes people; "
+                f"each row of this subquery must belong to one {owner}; grouping by {by} alone would mix people; "
                 f"write {clause} {owner}, {written}",
             )
 

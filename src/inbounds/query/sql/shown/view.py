@@ -59,9 +59,11 @@ class ViewReader:
             self._windows[str(window.this.name)] = window
 
     def _refuse_no_measure(self, tree: exp.Select) -> None:
-        """Refuse windows over rows of which nothing is measured: there is nothing that is released."""
+        """Refuse what is nothing to release: windows over rows of which nothing is measured, and no column at all."""
         if not self._calls.measures:
             window = tree.find(exp.Window)
+            if window is None and self._keys:  # which groups there can be is public
+                return
             if window is None:
                 raise InvalidQuestion("SELECT needs a measure, such as COUNT(*) or AVG(column); add one")
             self._text.refuse(
@@ -78,7 +80,7 @@ class ViewReader:
             bins = self._to_key(binned[0])
             keys, columns = [bins, *keys], (ViewColumn(bins), *columns)
         plain = (*keys, *map(self._calls.to_ref, self._calls.measures))
-        return () if columns == tuple(map(ViewColumn, plain)) else columns
+        return () if self._calls.measures and columns == tuple(map(ViewColumn, plain)) else columns
 
     def _read_selected(self, selected: exp.Expr) -> None:
         node, alias = selected, None
@@ -97,6 +99,7 @@ class ViewReader:
             self._columns.append(ViewColumn(value, alias))
 
     def _read_key(self, node: exp.Expr, alias: str | None) -> None:
+        self._refuse_unit(node)
         column = read_node(self._text, node)
         if column not in self._keys:
             self._text.refuse(
@@ -108,6 +111,20 @@ class ViewReader:
         if alias is None and self._text.projected is not None and isinstance(node, exp.Column):
             alias = self._text.canonical(node.this, self._text.projected)
         self._columns.append(ViewColumn(key, None if alias == column.name else alias))
+
+    def _refuse_unit(self, node: exp.Expr) -> None:
+        """Refuse the column that tells whose row it is: a look aside, before it is read as any other."""
+        unit = self._text.unit
+        if (
+            isinstance(node, exp.Column)
+            and unit not in self._text.columns
+            and self._text.canonical(node.this, (unit,)) == unit
+        ):
+            self._text.refuse(
+                node,
+                f"{kind(node)} tells whose row it is, and single rows are never shown; "
+                f"count with COUNT(DISTINCT {unit})",
+            )
 
     def _read_measure(self, node: exp.Expr, alias: str | None) -> None:
         measures = self._calls.read_selected(node)
