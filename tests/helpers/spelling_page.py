@@ -14,7 +14,8 @@ HEAD = """# SQL you know
 
 Queries may be written in the words of other databases. They are translated into the grammar of
 [querying tables](tables.md) before anything is read, so two spellings of one question are one question: asked again in
-the other, it is free. What is not in this table, nor on the page about tables, is refused with what to write instead.
+the other, it is free. Aliases, the order of conditions and that of joined tables make no other question either. What
+is not in this table, nor on the page about tables, is refused with what to write instead.
 
 Names may be in double quotes, in backticks or in brackets, and `public.`, `main.` and `dbo.` before a table are left
 out. A measure of some rows, such as `COUNT(*) FILTER (WHERE …)`, is a condition after `WHERE` if all measures of the

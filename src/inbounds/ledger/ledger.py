@@ -238,6 +238,7 @@ class Ledger:
         *,
         rho: Fraction | None = None,
         delta: Amount | None = None,
+        earlier: str = "",
     ) -> Receipt:
         """Take `amount` from what is left for `analyst`, durably, or raise and take nothing.
 
@@ -246,14 +247,15 @@ class Ledger:
 
         A request that was charged before is not charged again: its first receipt comes back, with its answer if it
         has one. The id then stands for the same analyst, dataset, amount, delta and fingerprint; anything else is
-        refused.
+        refused.  `earlier` is the fingerprint that the same request had before fingerprints were made otherwise.
         With `terms` a charge under others than were recorded is refused.
         """
         check_name(dataset, "a dataset")
         check_name(analyst, "an analyst")
         cost = Cost.of(amount, rho, delta)
         request = uuid4().hex if request_id is None else check_name(request_id, "a request_id")
-        check_text(fingerprint, "fingerprint")
+        for text in (fingerprint, earlier):
+            check_text(text, "fingerprint")
         check_text(note, "note")
         agreed = None if terms is None else Terms.of(terms)
         unsure = f"it may have been charged: ask again with the same request id, {request!r}"
@@ -261,7 +263,8 @@ class Ledger:
             head = self._book.lock()
             first = self._book.charge(request)
             if first is not None:
-                return repeat_receipt(self._book, first, (dataset, analyst, cost.epsilon, cost.delta, fingerprint))
+                same = first.fingerprint if first.fingerprint in (fingerprint, earlier or fingerprint) else fingerprint
+                return repeat_receipt(self._book, first, (dataset, analyst, cost.epsilon, cost.delta, same))
             self._transactions.settle()
             taken = spend(self._book, dataset, analyst, cost)
             head = agree(self._book, head, dataset, agreed)

@@ -22,5 +22,5 @@ NOT_AS_IN_SQL = _names("count-beside-a-mean")
 NOT_EXPLAINED = _names("since-today since-now")
 """Questions that are rightly refused, for a reason that is not the one."""
 
-NOT_ONE = _names("order-of-conditions between not-in not-equal flag share-of-flags joins visits-of-each often")
+NOT_ONE = _names("")
 """Questions of which some spelling is refused, or taken for another question."""

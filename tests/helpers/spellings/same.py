@@ -80,6 +80,9 @@ SAME = [
         "SELECT COUNT(*) FROM visits WHERE age >= 65 AND sex = 'f'",
         "SELECT COUNT(*) FROM visits WHERE (age >= 65) AND (sex = 'f')",
         "SELECT COUNT(*) FROM visits WHERE 65 <= age AND 'f' = sex",
+        "SELECT COUNT(*) FROM visits WHERE sex = 'f' AND age >= 65 AND sex = 'f'",
+        "SELECT COUNT(*) FROM visits WHERE NOT (age < 65 OR sex <> 'f')",
+        "SELECT COUNT(*) FROM visits WHERE age >= 65 AND age IS NOT NULL AND sex IN ('f')",
     )),
     OneQuestion("between", (
         "SELECT COUNT(*) FROM visits WHERE age BETWEEN 18 AND 64",
@@ -90,10 +93,26 @@ SAME = [
         "SELECT COUNT(*) FROM visits WHERE ward NOT IN ('surgery', 'emergency')",
         "SELECT COUNT(*) FROM visits WHERE NOT ward IN ('surgery', 'emergency')",
         "SELECT COUNT(*) FROM visits WHERE NOT (ward IN ('emergency', 'surgery'))",
+        "SELECT COUNT(*) FROM visits WHERE ward <> 'surgery' AND ward <> 'emergency'",
+        "SELECT COUNT(*) FROM visits WHERE NOT (ward = 'surgery' OR ward = 'emergency')",
     )),
     OneQuestion("not-equal", (
         "SELECT COUNT(*) FROM visits WHERE ward <> 'surgery'", "SELECT COUNT(*) FROM visits WHERE ward != 'surgery'",
         "SELECT COUNT(*) FROM visits WHERE NOT ward = 'surgery'",
+    )),
+    OneQuestion("any-of", (
+        "SELECT COUNT(*) FROM visits WHERE ward IN ('surgery', 'emergency')",
+        "SELECT COUNT(*) FROM visits WHERE ward = 'emergency' OR ward = 'surgery'",
+        "SELECT COUNT(*) FROM visits WHERE ward IN ('emergency', 'surgery', 'emergency')",
+    )),
+    OneQuestion("two-columns", (
+        "SELECT COUNT(*) FROM visits WHERE discharged > admitted",
+        "SELECT COUNT(*) FROM visits WHERE admitted < discharged",
+        "SELECT COUNT(*) FROM visits WHERE NOT discharged <= admitted",
+    )),
+    OneQuestion("no-flag", (
+        "SELECT COUNT(*) FROM visits WHERE NOT readmitted", "SELECT COUNT(*) FROM visits WHERE readmitted = FALSE",
+        "SELECT COUNT(*) FROM visits WHERE readmitted IS FALSE", "SELECT COUNT(*) FROM visits WHERE readmitted <> TRUE",
     )),
     OneQuestion("flag", (
         "SELECT COUNT(*) FROM visits WHERE readmitted", "SELECT COUNT(*) FROM visits WHERE readmitted = TRUE",
@@ -116,13 +135,12 @@ SAME = [
         "SELECT ward, PROPORTION(readmitted) FROM visits GROUP BY ward",
         "SELECT ward, AVG(CASE WHEN readmitted THEN 1 ELSE 0 END) FROM visits GROUP BY ward",
         "SELECT ward, AVG(CASE WHEN readmitted THEN 1.0 ELSE 0.0 END) FROM visits GROUP BY ward",
+        "SELECT ward, AVG(IIF(readmitted, 1, 0)) FROM visits GROUP BY ward",
     )),
-    OneQuestion("share-of-flags", (
-        "SELECT ward, PROPORTION(readmitted) FROM visits GROUP BY ward",
+    OneQuestion("mean-of-flags", (  # which is no share: rows without the flag are left out
         "SELECT ward, AVG(readmitted) FROM visits GROUP BY ward",
         "SELECT ward, AVG(readmitted::int) FROM visits GROUP BY ward",
         "SELECT ward, AVG(CAST(readmitted AS INTEGER)) FROM visits GROUP BY ward",
-        "SELECT ward, AVG(IIF(readmitted, 1, 0)) FROM visits GROUP BY ward",
     )),
     OneQuestion("case-as-group", (
         "SELECT CASE WHEN age < 18 THEN 'minor' ELSE 'adult' END AS stage, COUNT(*) FROM visits GROUP BY 1",
@@ -198,6 +216,16 @@ SAME = [
         "SELECT smoker, COUNT(*) FROM visits JOIN patients USING (patient_id) GROUP BY smoker",
         "SELECT p.smoker, COUNT(*) FROM visits v JOIN patients p ON v.patient_id = p.patient_id GROUP BY p.smoker",
         "SELECT p.smoker, COUNT(*) FROM visits v, patients p WHERE p.patient_id = v.patient_id GROUP BY 1",
+        "SELECT smoker, COUNT(*) FROM patients JOIN visits USING (patient_id) GROUP BY smoker",
+    )),
+    OneQuestion("joins-of-some", (
+        "SELECT COUNT(*) FROM visits JOIN patients p USING (patient_id) WHERE p.smoker AND age >= 65",
+        "SELECT COUNT(*) FROM patients a JOIN visits b ON a.patient_id = b.patient_id WHERE age >= 65 AND smoker",
+        "SELECT COUNT(*) FROM visits v JOIN patients p ON v.patient_id = p.patient_id AND p.smoker WHERE v.age >= 65",
+    )),
+    OneQuestion("public-joins", (
+        "SELECT building, COUNT(*) FROM visits JOIN wards USING (ward) GROUP BY building",
+        "SELECT w.building, COUNT(*) FROM wards w JOIN visits v ON v.ward = w.ward GROUP BY 1",
     )),
     OneQuestion("visits-of-each", (
         "SELECT AVG(n) FROM (SELECT patient_id, COUNT(*) AS n FROM visits GROUP BY patient_id) AS t",
@@ -208,5 +236,7 @@ SAME = [
         "SELECT COUNT(*) FROM (SELECT patient_id, COUNT(*) AS n FROM visits GROUP BY patient_id) AS t WHERE n > 3",
         "SELECT COUNT(*) FROM (SELECT patient_id, COUNT(*) AS n FROM visits GROUP BY patient_id HAVING COUNT(*) > 3) t",
         "SELECT COUNT(*) FROM (SELECT patient_id FROM visits GROUP BY patient_id HAVING COUNT(*) > 3) AS t",
+        "SELECT COUNT(*) FROM (SELECT patient_id, COUNT(*) AS n, MAX(age) AS a FROM visits GROUP BY patient_id) t "
+        "WHERE 3 < t.n",
     )),
 ]  # fmt: skip

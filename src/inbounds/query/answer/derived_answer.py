@@ -12,11 +12,14 @@ from fractions import Fraction
 from hashlib import sha256
 from typing import Any
 
+from inbounds.errors import InvalidQuestion
 from inbounds.query.answer import unfinished_table
 from inbounds.query.answer.answer import Answer
 from inbounds.query.columns.column import Keys
 from inbounds.query.contract.hierarchy import ancestors
 from inbounds.query.expressions.condition import Compare, Condition, In, conjuncts_of
+from inbounds.query.grammar.rows import to_condition
+from inbounds.query.identity.conditions import arrange
 from inbounds.query.question.question import Question
 
 Row = Mapping[str, Any]
@@ -88,8 +91,10 @@ def _derive_from(
     """Return what follows from an owned answer: if it is about the same rows, or about more that its keys tell."""
     if (asked.contract, asked.measure) != (wanted.contract, wanted.measure):
         return None
-    extra = [condition for condition in conjuncts_of(question.condition) if str(condition) not in asked.conditions]
-    if not set(asked.conditions) <= set(wanted.conditions):
+    wanted_by_form = {_form(condition): condition for condition in conjuncts_of(question.condition)}
+    asked_forms = {_form_of_text(text, wanted, question) for text in asked.conditions}
+    extra = [condition for form, condition in wanted_by_form.items() if form not in asked_forms]
+    if not asked_forms <= wanted_by_form.keys():
         return None
     if not all(_is_of_keys(question, condition) for condition in extra):
         return None
@@ -99,6 +104,21 @@ def _derive_from(
     if any(str(group) not in asked.groups and group.column.has_order for group in question.groups):
         return None
     return _sum_rows(question, owned, asked.columns, extra, names)
+
+
+def _form(condition: Condition) -> str:
+    """Return the text that a condition has in all its spellings."""
+    return str(arrange(condition))
+
+
+def _form_of_text(text: str, wanted: StoredQuestion, question: Question) -> str:
+    """Return the same of a condition that was kept as it was written."""
+    if text in wanted.conditions:
+        return _form(conjuncts_of(question.condition)[wanted.conditions.index(text)])
+    try:
+        return _form(to_condition(text, question.table))
+    except InvalidQuestion:  # what was kept can be of a kind that is in no other question
+        return text
 
 
 def _sum_rows(

@@ -19,13 +19,14 @@ from inbounds.exact.rational import round_up
 from inbounds.ledger import Receipt
 from inbounds.ledger.values.names import LONGEST_TEXT
 from inbounds.query.answer import unfinished_table
-from inbounds.query.answer.answer import Answer
+from inbounds.query.answer.answer import Answer, columns_of
 from inbounds.query.answer.boundary_remarks import remark_edges
 from inbounds.query.answer.derived_answer import StoredQuestion
 from inbounds.query.answer.released.needed_cells import needed_cells
 from inbounds.query.answer.released.window import windows_in
 from inbounds.query.answer.unfinished_table import Part
 from inbounds.query.ask.draw import draw_once
+from inbounds.query.identity.question import identity_of
 from inbounds.query.methods.joint.joint_table import JointTable, Unprojected
 from inbounds.query.methods.plan import Plan, rho_of
 from inbounds.query.methods.usefulness import INSIST, why_useless
@@ -89,7 +90,8 @@ class Asking:
             self.analyst,
             self.epsilon,
             request_id=self.request_id,
-            fingerprint=self._fingerprint(plans),
+            fingerprint=self._fingerprint(plans, identity_of(self.query.questions), "in any spelling"),
+            earlier=self._fingerprint(plans, sql_of(self.query.questions)),
             note=sql_of(self.query.questions)[:1000],
             terms=dataset.terms,
             rho=rho_of(plans) or None,
@@ -122,6 +124,7 @@ class Asking:
         questions = self.query.questions
         if (parts := unfinished_table.load(text)) is None:
             answer = Answer.load(text, self.epsilon, receipt.request_id, row_limit(questions))
+            answer = replace(answer, columns=columns_of(questions, self.query.places))  # as this spelling calls them
         elif receipt.answer is None:
             raise unfinished_table.projection_failure(receipt.request_id)
         else:
@@ -166,14 +169,15 @@ class Asking:
             raise unfinished_table.projection_failure(request_id)
         return Answer.of(plans, self.query.places, answers, request_id, self.confidence)
 
-    def _fingerprint(self, plans: Sequence[Plan]) -> str:
-        """Tell questions apart: the same one has the same contract, text, cost and pooling, however it is shown."""
-        questions = self.query.questions
-        facts = [self.query.dataset.identity, sql_of(questions), *(str(plan.epsilon) for plan in plans)]
-        facts.append(str(self.pooling))
-        if questions[0].alone:
+    def _fingerprint(self, plans: Sequence[Plan], text: str, *more: str) -> str:
+        """Tell questions apart: the same one has the same contract, text, cost and pooling, however it is shown.
+
+        Until questions had one text in all spellings, it was the one that is shown.
+        """
+        facts = [self.query.dataset.identity, text, *(str(plan.epsilon) for plan in plans), str(self.pooling)]
+        if self.query.questions[0].alone:
             facts.append("each cell alone")
-        return sha256("\0".join(facts).encode()).hexdigest()
+        return sha256("\0".join([*facts, *more]).encode()).hexdigest()
 
 
 def _draw(plan: Plan, totals: Any, confidence: float, report: Progress) -> Part:
