@@ -1,4 +1,4 @@
-"""Counts by as many keys as a contract may list: seconds to plan, to answer and to print, and how they grow."""
+"""Counts, sums and means by as many keys as a contract may list: seconds to plan, to answer and to print."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ KEYS = (1000, 10_000, 100_000)
 MADE = """
     COPY (
         SELECT (hash(i) % {units})::BIGINT AS patient,
-               chr((65 + key % 26)::INTEGER) || lpad((key // 26)::VARCHAR, 5, '0') AS icd
+               chr((65 + key % 26)::INTEGER) || lpad((key // 26)::VARCHAR, 5, '0') AS icd, i % 31 AS days
         FROM (SELECT i, (hash(i + 10000000000) % ({keys} + {keys} // 20))::BIGINT AS key FROM range({rows}) AS t(i))
     ) TO '{path}'
 """
@@ -34,6 +34,8 @@ max_rows_per_unit = 4
 [columns.icd]
 keys = "icd.csv"
 keys_column = "code"
+[columns.days]
+bounds = "[0, 30] step 1"
 [budget]
 total = 1000
 """
@@ -41,6 +43,8 @@ total = 1000
 QUESTIONS = {
     "one code": "SELECT COUNT(*) FROM visits WHERE icd = 'A00001'",
     "by code": "SELECT icd, COUNT(*) FROM visits GROUP BY icd",
+    "sums by code": "SELECT icd, SUM(days) FROM visits GROUP BY icd",
+    "means by code": "SELECT icd, AVG(days) FROM visits GROUP BY icd",
     "ten most frequent": "SELECT icd, COUNT(*) FROM visits GROUP BY icd ORDER BY COUNT(*) DESC LIMIT 10",
     "by chapter": "SELECT LEFT(icd, 1), COUNT(*) FROM visits GROUP BY 1",
 }

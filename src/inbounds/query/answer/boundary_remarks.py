@@ -18,19 +18,19 @@ def remark_edges(answer: Answer, question: Question, measures: Sequence[Measure]
     keys = len(answer.columns) - answer.measures
     remarks = []
     for at, measure in enumerate(measures):
+        ends = measure.ends(question.table)
         cells = [
             (row[:keys], row[keys + at])
             for row, noise in zip(answer.rows, answer.noise, strict=True)
-            if _is_pushed(question, measure, row[keys + at], noise[at])
+            if _is_pushed(measure, ends, row[keys + at], noise[at])
         ]
         if cells:
             remarks.append(_write_remark(measure, cells, len(answer.rows)))
     return tuple(remarks)
 
 
-def _is_pushed(question: Question, measure: Measure, value: Any, noise: float | None) -> bool:
+def _is_pushed(measure: Measure, ends: tuple[Any, ...], value: Any, noise: float | None) -> bool:
     """Return whether a released number is at an end that only noise, or hardly anything else, can bring it to."""
-    ends = measure.ends(question.table)
     if value is None or value not in ends:
         return False
     spread = ends[-1] - ends[0]

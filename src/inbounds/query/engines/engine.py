@@ -115,11 +115,11 @@ class Dialect:
     def small(self, value: exp.Expr, most: int) -> exp.Expr:
         """Return an integer from 0 on and below `most`, which may come as a double, in the type that is quickest."""
         assert most > 0
-        return exp.TryCast(this=value, to=exp.DataType.build("BIGINT"))
+        return exp.TryCast(this=value, to=exp.DataType.build(exp.DataType.Type.BIGINT))
 
     def as_double(self, value: exp.Expr, kind: Kind) -> exp.Expr:
         """Return a number as a double, whatever its size."""
-        return value.copy() if kind is Kind.FLOAT else exp.cast(value.copy(), "DOUBLE")
+        return value.copy() if kind is Kind.FLOAT else exp.cast(value.copy(), exp.DataType.Type.DOUBLE)
 
     def text(self, value: str) -> exp.Expr:
         """Return a constant text."""

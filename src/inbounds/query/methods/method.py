@@ -21,6 +21,8 @@ from inbounds.bounds import Bounds
 from inbounds.bounds.lattice import Lattice
 from inbounds.display.figures import format_error
 from inbounds.display.progress import Progress
+from inbounds.mechanisms.additive.additive import Additive
+from inbounds.mechanisms.truncated_laplace import TruncatedLaplace
 from inbounds.privacy.guarantee import GuaranteeName
 from inbounds.privacy.rho import pure
 from inbounds.query.methods.mechanism_choice import Choice
@@ -209,7 +211,22 @@ def release(choice: Choice, answer: Fraction, entropy: Entropy) -> Fraction:
     return Fraction(choice.mechanism._release_one(answer, entropy))
 
 
-def intervals(choice: Choice, released: Sequence[Fraction], confidence: float) -> tuple[list[float], list[float]]:
+def drawer(choice: Choice, step: Fraction) -> Callable[[int, Entropy], int]:
+    """Return what releases totals that are counted in steps, in the same steps.
+
+    Where these are the mechanism's own, they are its integers, and no fraction has to be made of any.
+    """
+    mechanism = choice.mechanism
+    if isinstance(mechanism, Additive | TruncatedLaplace):
+        lattices = mechanism._answers.lattice, mechanism._outputs.lattice
+        if all(lattice.step == step and lattice.offset == 0 for lattice in lattices):
+            return mechanism._draw
+    return lambda total, entropy: int(release(choice, total * step, entropy) / step)
+
+
+def intervals(
+    choice: Choice, released: Sequence[Fraction | float], confidence: float
+) -> tuple[list[float], list[float]]:
     """Return the ends of an interval around each release: of the true answers that may well have led to it."""
     if not released:
         return [], []

@@ -107,7 +107,7 @@ def cap(value: Expression, most: int) -> Expression:
 
 def bigint(value: Expression) -> Expression:
     """Return a number as an integer of 64 bits."""
-    return exp.TryCast(this=value.copy(), to=exp.DataType.build("BIGINT"))
+    return exp.TryCast(this=value.copy(), to=exp.DataType.build(exp.DataType.Type.BIGINT))
 
 
 def whole(number: int) -> Expression:
@@ -117,7 +117,7 @@ def whole(number: int) -> Expression:
 
 def double(number: Fraction | int) -> Expression:
     """Return the double nearest to a number; as text, which every engine reads alike."""
-    return exp.cast(exp.Literal.string(repr(float(number))), "DOUBLE")
+    return exp.cast(exp.Literal.string(repr(float(number))), exp.DataType.Type.DOUBLE)
 
 
 def day(number: Fraction) -> Expression:

@@ -29,9 +29,9 @@ from inbounds.query.methods.method import (
     Answering,
     Foreseen,
     at_rows,
+    drawer,
     guess_error,
     intervals,
-    release,
     report_groups,
 )
 from inbounds.query.methods.moments.noise import SumNoise
@@ -99,22 +99,25 @@ class MomentsOfColumns(Answering):
         # Draw every sum of every group; put an interval around each; sum up each group; then answer measure by measure.
         if not totals:
             return []
-        released = [
-            [release(self.choice, total * self.grain, entropy) for total in group]
-            for group in report_groups(totals, report)
-        ]
+        draw = drawer(self.choice, self.grain)
+        released = [[draw(total, entropy) for total in group] for group in report_groups(totals, report)]
         each = 1 - (1 - confidence) / self.number  # then all sums lie in their intervals at once
-        sums = self._sums(released, intervals(self.choice, [total for group in released for total in group], each))
+        numerator, denominator = self.grain.as_integer_ratio()
+        ends = intervals(self.choice, [total * numerator / denominator for group in released for total in group], each)
+        sums = self._sums(released, self.grain, ends)
         summaries = [self._summary(sums, group) for group in range(len(released))]
         answers = (statistic.answers(sums, summaries, self.noise) for statistic in self.statistics)
         return list(zip(*answers, strict=True))
 
-    def _sums(self, released: list[list[Fraction]], ends: tuple[list[float], list[float]]) -> MomentSums:
+    def _sums(
+        self, released: Sequence[Sequence[int | Fraction]], step: Fraction, ends: tuple[list[float], list[float]]
+    ) -> MomentSums:
         lows, highs = (np.array(side).reshape(-1, self.number) for side in ends)
-        return MomentSums(released, lows, highs, [*product(*(column.places for column in self.columns))], self.row)
+        places = [*product(*(column.places for column in self.columns))]
+        return MomentSums(released, step, lows, highs, places, self.row)
 
     def _summary(self, sums: MomentSums, group: int) -> Summary:
-        return Summary.of(sums, group, self.columns, self.counts)
+        return Summary(sums, group, self.columns, self.counts)
 
     # How far off answers will be.
 
@@ -146,7 +149,8 @@ class MomentsOfColumns(Answering):
             for column in self.columns
         ]
         released = [rows * self.row * prod(parts) for parts in product(*spread)]
-        sums, (low, high) = self._sums([released], ([*map(float, released)],) * 2), statistic.hull
+        ends = [*map(float, released)]
+        sums, (low, high) = self._sums([released], Fraction(1), (ends, ends)), statistic.hull
         return min(float(statistic.noise(sums, [self._summary(sums, 0)], self.noise)[0]), high - low)
 
     # In words.

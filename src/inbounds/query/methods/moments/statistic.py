@@ -12,7 +12,6 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from inbounds.bounds import Bounds
-from inbounds.exact.rational import round_half_up
 from inbounds.query.methods.method import Answered, Interval, Value, around, farthest, on_step
 from inbounds.query.methods.moments.noise import SumNoise
 from inbounds.query.methods.moments.sums import MomentSums
@@ -42,42 +41,59 @@ class MomentColumn:
         return float(self.high - self.low)
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, eq=False)
 class Summary:
-    """What the sums of one group say, as possible answers that fit each other."""
+    """What the sums of one group say, as possible answers that fit each other.
 
-    means: tuple[Fraction, ...]
-    """Where the sums of each column balance, before the count and the sum are rounded."""
-    count: int
-    totals: tuple[Fraction, ...]
-    variances: tuple[float, ...]
-    """In parts of the ranges, as the covariance is."""
-    covariance: float
+    From the coarsest to the finest: the count is rounded to a whole number and each sum to its step, and each number is
+    brought to where those before it allow it to be.  The sum goes between the ends times the count, a variance to what
+    the mean allows, and the covariance to what both variances do.  Only what is asked for is computed.
+    """
 
-    @classmethod
-    def of(cls, sums: MomentSums, group: int, columns: tuple[MomentColumn, ...], counts: Bounds) -> Summary:
-        """Round the count to a whole number and each sum to its step, then bring everything else to where it fits.
+    sums: MomentSums
+    group: int
+    columns: tuple[MomentColumn, ...]
+    counts: Bounds
 
-        The sum goes between the ends times the count, a variance to what the mean allows, and the covariance to what
-        both variances do.
-        """
-        # From the coarsest to the finest: each number is brought to where those before it allow it to be.
-        count = int(on_step(counts, Fraction(round_half_up(sums.exact_rows(group)))))
-        means, totals, variances = [], [], []
-        for axis, column in enumerate(columns):
-            spread = column.high - column.low
-            means.append(column.low + spread * sums.exact_mean(group, axis))
-            total = on_step(column.sums, count * means[-1])
-            totals.append(min(max(total, count * column.low), count * column.high))
-            share = float((totals[-1] / count - column.low) / spread) if count else 0.5
-            most = share * (1 - share)  # as all values lie between the ends
-            variance = float(sums.variances[axis][group]) if len(column.places) == 3 else most  # which two values have
-            variances.append(clamp(variance, 0.0, most))
-        covariance = 0.0
-        if len(columns) == 2:
-            most = sqrt(prod(variances))
-            covariance = clamp(float(sums.covariance[group]), -most, most)
-        return cls(tuple(means), count, tuple(totals), tuple(variances), covariance)
+    @cached_property
+    def means(self) -> tuple[Fraction, ...]:
+        """Where the sums of each column balance, before the count and the sum are rounded."""
+        return tuple(
+            self.sums.exact_mean(self.group, axis, column.low, column.high) for axis, column in enumerate(self.columns)
+        )
+
+    @cached_property
+    def count(self) -> int:
+        """How many rows there are."""
+        return int(on_step(self.counts, Fraction(self.sums.nearest_rows(self.group))))
+
+    @cached_property
+    def totals(self) -> tuple[Fraction, ...]:
+        """The sum of each column."""
+        return tuple(map(self._total, self.columns, self.means))
+
+    def _total(self, column: MomentColumn, mean: Fraction) -> Fraction:
+        total = on_step(column.sums, self.count * mean)
+        return min(max(total, self.count * column.low), self.count * column.high)
+
+    @cached_property
+    def variances(self) -> tuple[float, ...]:
+        """The variance of each column, in parts of its range, as the covariance is."""
+        return tuple(self._variance(axis, column) for axis, column in enumerate(self.columns))
+
+    def _variance(self, axis: int, column: MomentColumn) -> float:
+        spread = column.high - column.low
+        share = float((self.totals[axis] / self.count - column.low) / spread) if self.count else 0.5
+        most = share * (1 - share)  # as all values lie between the ends
+        if len(column.places) < 3:
+            return most
+        return clamp(float(self.sums.variances[axis][self.group]), 0.0, most)
+
+    @cached_property
+    def covariance(self) -> float:
+        """The covariance of two columns."""
+        most = sqrt(prod(self.variances))
+        return clamp(float(self.sums.covariance[self.group]), -most, most)
 
     @property
     def correlation(self) -> float | None:
@@ -119,13 +135,13 @@ class Statistic(ABC):
 
     def answers(self, sums: MomentSums, summaries: list[Summary], law: SumNoise) -> list[Answered]:
         """Return what it is in all groups, with its noise and an interval."""
-        (low, high), noise, ends = self.hull, self.noise(sums, summaries, law), self.ends(sums)
+        (low, high), noise = self.hull, self.noise(sums, summaries, law).tolist()
+        lows, highs = (side.tolist() for side in self.ends(sums))
         answers = []
         for group, summary in enumerate(summaries):
             value = self.value(summary)
-            size = None if value is None else min(float(noise[group]), high - low)
-            interval = self.interval(max(low, float(ends[0][group])), min(high, float(ends[1][group])))
-            answers.append(Answered(value, size, interval))
+            size = None if value is None else min(noise[group], high - low)
+            answers.append(Answered(value, size, self.interval(max(low, lows[group]), min(high, highs[group]))))
         return answers
 
     @cached_property
@@ -140,8 +156,8 @@ class Statistic(ABC):
         return farthest(self.bounds)
 
     def interval(self, low: float, high: float) -> Interval:
-        """Return the possible answers around two ends."""
-        return around(self.bounds, low, high)
+        """Return the possible answers around two ends, both of which are within the bounds."""
+        return (low, high) if self.bounds.step is None else around(self.bounds, low, high)
 
     def shown(self) -> str:
         """Say where it can be."""
