@@ -54,9 +54,9 @@ class RemoteQuestions(ABC):
     def _of_column(self, function: str, column: str | Expression, *others: str) -> RemoteQuery:
         return self._ask_for(f"{function}({', '.join((self.write_column(column), *others))})")
 
-    def count(self) -> RemoteQuery:
-        """Ask how many rows there are."""
-        return self._ask_for("COUNT(*)")
+    def count(self, column: str | Expression | None = None) -> RemoteQuery:
+        """Ask how many rows there are, or how many of them have a value of a column."""
+        return self._ask_for("COUNT(*)") if column is None else self._of_column("COUNT", column)
 
     def count_units(self) -> RemoteQuery:
         """Ask how many units there are."""

@@ -10,12 +10,13 @@ from typing import Any
 from inbounds.errors import InvalidQuestion
 from inbounds.exact.rational import as_written, shown
 from inbounds.query.columns.column import Keys
-from inbounds.query.expressions.condition import Condition
+from inbounds.query.expressions.condition import Condition, Missing, Not
 from inbounds.query.expressions.expression import Expression
 from inbounds.query.expressions.node import Node
 from inbounds.query.expressions.normal_form import indicator
 from inbounds.query.grammar.rows import to_condition
 from inbounds.query.query import Query
+from inbounds.query.question.among import count_values
 from inbounds.query.question.group import by_bins, by_key
 from inbounds.query.question.measure import (
     Cdf,
@@ -50,9 +51,11 @@ class Questions(ABC):
     def _ask_question(self, question: Question) -> Query:
         """Ask a question as it is."""
 
-    def count(self) -> Query:
-        """Ask how many rows there are."""
-        return self._ask_for(Count())
+    def count(self, column: str | Expression | None = None) -> Query:
+        """Ask how many rows there are, or how many of them have a value of a column."""
+        if column is None:
+            return self._ask_for(Count())
+        return self._ask_for(Count()).where(Not(Missing(self.table.column(column).node)))
 
     def count_units(self) -> Query:
         """Ask how many units there are."""
@@ -153,13 +156,23 @@ class Questions(ABC):
     def together(self, *queries: Query) -> Query:
         """Ask for several measures at once, such as `together(visits.count(), visits.mean("age")).by("clinic")`.
 
-        Those that go together share what they cost and never contradict each other: rows, sum, mean and variance of a
-        column, covariances of two, and quantiles of a column.  Each of the others has a part of epsilon.
+        Those that go together share what they cost and never contradict each other: `count("age")`, sum, mean and
+        variance of a column, covariances of two, and quantiles of a column.  Each of the others has a part of epsilon.
         """
-        measures = tuple(measure for query in queries for measure in _measures_alone(query))
+        measures = tuple(measure for query in queries for measure in self._measures_alone(query))
         if not measures or len(set(measures)) < len(measures):
             raise InvalidQuestion("together takes one or more different measures, got others; name each once")
         return self._ask_for(*measures)
+
+    def _measures_alone(self, query: Query) -> tuple[Measure, ...]:
+        """Return the measures of a query that says nothing else."""
+        measures = query.asked
+        if query == Query.of(query.dataset, measures):
+            return measures
+        match query.questions[0].condition:
+            case Not(this=Missing(this=column)) if query == self.count(Expression(column)):
+                return (count_values(column),)
+        raise InvalidQuestion("together takes measures of all rows; add where and by afterwards")
 
     def _build_query(self, select: Select) -> Query:
         """Ask what was read from SQL."""
@@ -179,11 +192,3 @@ class Questions(ABC):
         assert select.histogram is not None
         column, bins = Expression(select.histogram[0]), select.histogram[1]
         return self.cdf(column, bins) if measure.names_groups_by_top else self.histogram(column, bins)
-
-
-def _measures_alone(query: Query) -> tuple[Measure, ...]:
-    """Return the measures of a query that says nothing else."""
-    measures = query.asked
-    if query != Query.of(query.dataset, measures):
-        raise InvalidQuestion("together takes measures of all rows; add where and by afterwards")
-    return measures

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass, replace
 from fractions import Fraction
-from functools import cached_property
+from functools import cached_property, partial
 from typing import TYPE_CHECKING, Any, cast
 
 from inbounds.accuracy.confidence import CONFIDENCE
@@ -31,6 +31,7 @@ from inbounds.query.expressions.condition import Condition
 from inbounds.query.expressions.expression import Expression
 from inbounds.query.expressions.node import Node
 from inbounds.query.methods.plan import Plan, rho_of
+from inbounds.query.question.impossible_condition import is_there
 from inbounds.query.question.measure import Measure, NoMeasure
 from inbounds.query.question.question import Question, binned_call, sql_of
 from inbounds.query.question.shared_measures import Shared
@@ -57,9 +58,7 @@ class Query:
     @classmethod
     def of(cls, dataset: Dataset, measures: tuple[Measure, ...]) -> Query:
         """Ask for some measures of all rows; those that go together share what they cost."""
-        shared = Shared.of(measures)
-        questions = tuple(Question(dataset.table, measure) for measure in shared.measures)
-        return cls(dataset, questions, shared.places, measures)
+        return _share(dataset, Question(dataset.table, measures[0]), measures, AS_RELEASED)
 
     @property
     def asked(self) -> tuple[Measure, ...]:
@@ -75,7 +74,12 @@ class Query:
 
     def where(self, condition: Condition | str) -> Query:
         """Return the query restricted to rows that meet a condition, given as an object or as SQL text."""
-        return self._change_each(lambda question: question.where(condition))
+        fewer = self._change_each(lambda question: question.where(condition))
+        if self.questions[0].sets is not None:
+            return fewer
+        # All of these rows may have a value that some of the others have not: then their number follows from its sums.
+        shared = _share(self.dataset, fewer.questions[0], self.asked, self.shown)
+        return fewer if len(shared.questions) == len(fewer.questions) else shared
 
     def by(self, *columns: str | Expression) -> Query:
         """Return the query for each category of some columns, even without rows, unless a condition rules it out."""
@@ -93,9 +97,7 @@ class Query:
 
     def _split_measures(self) -> Query:
         """Return the same with every count and sum in a question of its own: each of them is a table that adds up."""
-        shared = Shared.of(self.asked, with_totals=True)
-        questions = tuple(replace(self.questions[0], measure=measure) for measure in shared.measures)
-        return replace(self, questions=questions, places=shared.places)
+        return _share(self.dataset, self.questions[0], self.asked, self.shown, with_totals=True)
 
     def alone(self) -> Query:
         """Return the query with each cell answered separately: less error in each, but totals need not add up."""
@@ -129,9 +131,7 @@ class Query:
     def _ask_only(self, measures: tuple[Measure, ...], view: View) -> Query:
         """Return the question for some of its measures only."""
         first = self.questions[0]
-        shared = Shared.of(measures, with_totals=first.sets is not None)
-        questions = tuple(replace(first, measure=measure) for measure in shared.measures)
-        return Query(self.dataset, questions, shared.places, measures, view)
+        return _share(self.dataset, first, measures, view, with_totals=first.sets is not None)
 
     def having(self, condition: str) -> Query:
         """Return the query showing only rows whose released values meet a condition: `"count > 100"`.
@@ -356,3 +356,12 @@ class Query:
             for column in columns
         ]
         return " ".join([sql_of(self.questions, selected), *view.clauses])
+
+
+def _share(
+    dataset: Dataset, first: Question, measures: tuple[Measure, ...], view: View, *, with_totals: bool = False
+) -> Query:
+    """Ask for some measures of the rows and groups of a question; those that go together share what they cost."""
+    shared = Shared.of(measures, partial(is_there, first.table, first.condition), with_totals=with_totals)
+    questions = tuple(replace(first, measure=measure) for measure in shared.measures)
+    return Query(dataset, questions, shared.places, measures, view)

@@ -16,8 +16,8 @@ NOT_ANSWERED = _names(
 )
 """Questions that have to be answered, and are refused."""
 
-NOT_AS_IN_SQL = _names("count-beside-a-mean")
-"""Questions that are answered otherwise than in SQL: a count beside a mean leaves out rows without that value."""
+NOT_AS_IN_SQL = _names("")
+"""Questions that are answered otherwise than in SQL."""
 
 NOT_EXPLAINED = _names("since-today since-now")
 """Questions that are rightly refused, for a reason that is not the one."""

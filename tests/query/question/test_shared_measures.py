@@ -15,9 +15,10 @@ from inbounds.errors import InvalidParameter, InvalidQuestion
 from inbounds.query import Dataset
 from inbounds.query.expressions.node import ColumnRef
 from inbounds.query.methods.moments.ratio import Ratio, TotalsOfColumn
-from inbounds.query.question.measure import Count, Mean, Sum
+from inbounds.query.question.among import count_values
+from inbounds.query.question.measure import Correlation, Count, CountOf, Mean, Measure, Sum, Variance
 from inbounds.query.question.quantile import Quantile
-from inbounds.query.question.shared_measures import Quantiles, Shared, Totals
+from inbounds.query.question.shared_measures import Moments, Quantiles, Shared, Totals
 from tests.helpers.audit_tables import Playground, contract
 
 COLUMNS = """
@@ -47,25 +48,85 @@ def quiet(text: str) -> None:
     """Take a line of progress, and do nothing."""
 
 
+X, Y = ColumnRef("x"), ColumnRef("y")
+
+
+def of_all_rows(*measures: Measure) -> Shared:
+    """Return what answers measures of columns that every row has."""
+    return Shared.of(measures, lambda _: True)
+
+
+def of_some_rows(*measures: Measure) -> Shared:
+    """Return what answers measures of columns that may be missing."""
+    return Shared.of(measures, lambda _: False)
+
+
 def test_what_goes_together_is_answered_together() -> None:
     """Rows, sum and mean of one column share their totals, and so do quantiles of one column; nothing else does."""
-    mean, total, median = Mean(ColumnRef("x")), Sum(ColumnRef("x")), Quantile(ColumnRef("x"), Fraction(1, 2))
-    high = Quantile(ColumnRef("x"), Fraction(9, 10))
-    shared = Shared.of((high, mean, Count(), median, total, Mean(ColumnRef("y"))))
+    mean, total, median = Mean(X), Sum(X), Quantile(X, Fraction(1, 2))
+    high = Quantile(X, Fraction(9, 10))
+    shared = of_all_rows(high, mean, Count(), median, total, Mean(Y))
     assert shared.measures == (
-        Quantiles(ColumnRef("x"), (Fraction(1, 2), Fraction(9, 10))),
-        Totals(ColumnRef("x"), (mean, total)),
+        Quantiles(X, (Fraction(1, 2), Fraction(9, 10))),
+        Totals(X, (mean, total)),
         Count(),
-        Mean(ColumnRef("y")),
+        Mean(Y),
     )
     assert shared.places == ((0, 1), (1, 0), (2, 0), (0, 0), (1, 1), (3, 0))
-    assert Shared.of((Count(), mean)).measures == (Totals(ColumnRef("x"), (Count(), mean)),)
-    assert Shared.of((mean,)).measures == (mean,)
-    assert Shared.of((Count(), Mean(ColumnRef("x")), Mean(ColumnRef("y")))).measures == (
-        Count(),
-        Mean(ColumnRef("x")),
-        Mean(ColumnRef("y")),
-    )
+    assert of_all_rows(Count(), mean).measures == (Totals(X, (Count(), mean)),)
+    assert of_all_rows(mean).measures == (mean,)
+    assert of_all_rows(Count(), Mean(X), Mean(Y)).measures == (Count(), Mean(X), Mean(Y))
+
+
+def test_all_rows_are_no_rows_with_a_value() -> None:
+    """The number of rows stands alone where a column may be missing; that of its values goes with its sums."""
+    mean, values = Mean(X), count_values(X)
+    assert of_some_rows(Count(), mean).measures == (Count(), mean)
+    shared = of_some_rows(Count(), values, mean)
+    assert shared.measures == (Count(), Totals(X, (CountOf(X), mean)))
+    assert shared.places == ((0, 0), (1, 0), (1, 1))
+    assert of_all_rows(Count(), values, mean).measures == (Totals(X, (Count(), CountOf(X), mean)),)
+    assert of_some_rows(values, Variance(X)).measures == (Moments((X,), (CountOf(X), Variance(X))),)
+    assert of_some_rows(values, Mean(Y)).measures == (values, Mean(Y))
+    assert of_some_rows(values, Correlation(X, Y)).measures == (values, Correlation(X, Y))
+
+
+ALL_ROWS = [
+    ("COUNT(*), AVG(size)", "", False),
+    ("COUNT(*), SUM(size)", "WHERE place = 'a'", False),
+    ("COUNT(*), AVG(size)", "WHERE size IS NOT NULL", True),
+    ("COUNT(*), AVG(size)", "WHERE NOT size < 3", True),
+    ("COUNT(*), AVG(size)", "WHERE size > 3 OR weight > 1", False),
+    ("COUNT(*), AVG(COALESCE(size, 0))", "", True),
+    ("COUNT(*), SUM(CASE WHEN size > 1 THEN 1 ELSE 0 END)", "", True),
+    ("COUNT(*), AVG(CASE WHEN size > 1 THEN weight END)", "", False),
+    ("COUNT(size), AVG(size)", "", True),
+    ("COUNT(size), STDDEV(size)", "", True),
+    ("COUNT(*), COUNT(size)", "", True),
+    ("COUNT(size), AVG(weight)", "", False),
+]
+
+
+@pytest.mark.parametrize(("measures", "where", "is_one"), ALL_ROWS)
+def test_rows_are_counted_as_sql_counts_them(playground: Playground, measures: str, where: str, is_one: bool) -> None:
+    """COUNT(*) counts all rows, COUNT(x) those with x, whatever stands beside them, and sharing or not."""
+    playground.fill([*ROWS, *((1000 + i, "a", None if i % 2 else 5, None if i % 3 else 1.5, None) for i in range(60))])
+    sql = f"SELECT {measures} FROM visits {where}"
+    query = playground.dataset.sql(sql)
+    assert (len(query.questions) == 1) == is_one
+    ((count, *_),) = query.ask(1000, analyst="ana", pooling=1).rows
+    ((true, *_),) = playground.plainly(sql)
+    assert abs(count - true) <= 1
+
+
+def test_values_are_counted_in_python_too(playground: Playground) -> None:
+    """`count("size")` is COUNT(size): beside a mean it shares what that costs."""
+    dataset = playground.dataset
+    python = dataset.together(dataset.count("size"), dataset.mean("size")).by("place")
+    assert python == dataset.sql("SELECT place, COUNT(size), AVG(size) FROM visits GROUP BY place")
+    assert len(python.questions) == 1
+    assert python.ask(1, analyst="ana").columns == ("place", "count_size", "mean_size")
+    assert dataset.count("size") == dataset.sql("SELECT COUNT(size) FROM visits")
 
 
 @pytest.mark.slow
@@ -73,7 +134,7 @@ def test_what_goes_together_is_answered_together() -> None:
 def test_a_mean_is_its_sum_over_its_count(playground: Playground, column: str) -> None:
     """In every group the mean is the sum over the count, sums lie between the ends times the count, and no rows have
     no mean."""
-    asked = f"SELECT place, COUNT(*), AVG({column}), SUM({column}) FROM visits GROUP BY place"
+    asked = f"SELECT place, COUNT({column}), AVG({column}), SUM({column}) FROM visits GROUP BY place"
     found = playground.dataset.sql(asked)
     (plan,) = found.plans(1, pooling=1)
     assert isinstance(plan.answering, TotalsOfColumn)
@@ -92,7 +153,7 @@ def test_a_mean_is_its_sum_over_its_count(playground: Playground, column: str) -
                 assert mean.value == pytest.approx(total.value / count.value, rel=1e-12)
     assert empty > 0
     answer = found.ask(100, analyst="ana", pooling=1)
-    assert answer.columns == ("place", "count", f"mean_{column}", f"sum_{column}")
+    assert answer.columns == ("place", f"count_{column}", f"mean_{column}", f"sum_{column}")
     for _, count, mean, total in answer.rows:
         assert mean is None if count == 0 else mean == pytest.approx(total / count)
 
@@ -111,7 +172,7 @@ def test_shared_measures_cost_no_more_than_one(playground: Playground) -> None:
     """Rows, sum and mean are all released by what a mean alone takes: the same totals, epsilon and sensitivity."""
     dataset = playground.dataset
     alone = dataset.mean("size").plan(1, pooling=1)
-    (shared,) = dataset.together(dataset.count(), dataset.mean("size"), dataset.sum("size")).plans(1, pooling=1)
+    (shared,) = dataset.together(dataset.count("size"), dataset.mean("size"), dataset.sum("size")).plans(1, pooling=1)
     assert isinstance(alone.answering, Ratio)
     assert isinstance(shared.answering, Ratio)
     assert (shared.sql, shared.request, shared.epsilon) == (alone.sql, alone.request, alone.epsilon)
@@ -130,7 +191,7 @@ def test_the_others_divide_epsilon(playground: Playground) -> None:
     before = dataset.ledger.balance("visits").spent
     answer = query.ask(1, analyst="ana", pooling=1, weights=[1, 1, 1, 5])
     assert dataset.ledger.balance("visits").spent - before == 1 == answer.epsilon
-    shared = dataset.sql("SELECT COUNT(*), AVG(size), PROPORTION(size > 1) FROM visits")
+    shared = dataset.sql("SELECT COUNT(size), AVG(size), PROPORTION(size > 1) FROM visits")
     assert [plan.epsilon for plan in shared.plans(1, pooling=1, weights=[1, 1, 2])] == [Fraction(1, 2)] * 2
     for weights in ([1], [1, 2, 0], [1, 2, -1], [1, 2, float("nan")]):
         with pytest.raises(InvalidParameter):
@@ -139,11 +200,11 @@ def test_the_others_divide_epsilon(playground: Playground) -> None:
 
 def test_an_explanation_names_each_part(playground: Playground) -> None:
     """Several measures are explained part by part, each with its cost, in 80 columns."""
-    found = playground.dataset.sql("SELECT COUNT(*), AVG(size), MEDIAN(weight) FROM visits").explain(1)
-    assert [part.measures for part in found.parts] == ["COUNT(*), AVG(size)", "MEDIAN(weight)"]
+    found = playground.dataset.sql("SELECT COUNT(size), AVG(size), MEDIAN(weight) FROM visits").explain(1)
+    assert [part.measures for part in found.parts] == ["COUNT(size), AVG(size)", "MEDIAN(weight)"]
     assert [part.epsilon for part in found.parts] == [Fraction(1, 2)] * 2
     above = str(found).split("\nstatement\n")[0]
-    assert "part 1          COUNT(*), AVG(size)" in above
+    assert "part 1          COUNT(size), AVG(size)" in above
     assert "0.5 for this part" in above
     assert max(map(len, above.splitlines())) <= 80
     assert found.statement.count(";") == 1
@@ -182,7 +243,7 @@ def test_intervals_cover_what_they_say(confidence: float, tmp_path: Path) -> Non
     """Count, sum and mean lie in their intervals at once at least as often as was asked for; and intervals for less
     confidence do not pass for it."""
     with Playground(contract(COLUMNS, unit="who", limit=3), TYPES, tmp_path / "ledger.db") as playground:
-        (plan,) = playground.dataset.sql("SELECT COUNT(*), SUM(size), AVG(size) FROM visits").plans(1, pooling=1)
+        (plan,) = playground.dataset.sql("SELECT COUNT(size), SUM(size), AVG(size) FROM visits").plans(1, pooling=1)
     answering = plan.answering
     assert isinstance(answering, TotalsOfColumn)
     rows, mean = 60, 1.5
@@ -211,7 +272,7 @@ def test_a_shared_count_is_possible_and_says_what_it_counts(tmp_path: Path) -> N
     their mean; an explanation says that rows without a value are not counted."""
     text = contract(COLUMNS, unit="who", limit=1, units=20)
     with Playground(text, TYPES, tmp_path / "ledger.db") as playground:
-        asked = playground.dataset.sql("SELECT place, COUNT(*), SUM(size) FROM visits GROUP BY place")
+        asked = playground.dataset.sql("SELECT place, COUNT(size), SUM(size) FROM visits GROUP BY place")
         (plan,) = asked.plans(1, pooling=1)
         assert "rows without a value of size are left out" in asked.explain(1, pooling=1).parts[0].mechanism
         one = plan.request.weights.one
@@ -223,7 +284,7 @@ def test_a_shared_count_is_possible_and_says_what_it_counts(tmp_path: Path) -> N
             assert total.interval is not None
             assert -60 <= total.interval[0] <= total.interval[1] <= 140  # type: ignore[operator]
         playground.fill(ROWS)
-        ((count, mean),) = playground.dataset.sql("SELECT COUNT(*), AVG(day) FROM visits").ask(500, analyst="a").rows
+        ((count, mean),) = playground.dataset.sql("SELECT COUNT(day), AVG(day) FROM visits").ask(500, analyst="a").rows
         assert (count, mean.month) == (20, 2)
 
 

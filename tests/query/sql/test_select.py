@@ -237,14 +237,14 @@ def test_what_is_not_shown_is_not_paid_for(visits: Dataset) -> None:
     asked = visits.together(visits.count(), visits.mean("size"), visits.mean("weight")).by("place")
     assert len(asked.questions) == 3
     assert asked.select(n="count") == visits.sql("SELECT place, COUNT(*) AS n FROM visits GROUP BY place")
-    kept = asked.order_by("mean_weight").select(n="count")
+    kept = asked.where("weight IS NOT NULL").order_by("mean_weight").select(n="count")
     assert [str(one.measure) for one in kept.questions] == ["COUNT(*), AVG(weight)"]
 
 
 def test_measures_in_expressions_are_released_once(visits: Dataset) -> None:
     """However often a measure stands in a question, it is released once, and shares what it can."""
     selected = "SUM(size) / COUNT(*), SUM(size), AVG(size) * COUNT(*)"
-    query = visits.sql(f"SELECT {selected} FROM visits HAVING COUNT(*) > 1 ORDER BY SUM(size)")
+    query = visits.sql(f"SELECT {selected} FROM visits WHERE size >= 0 HAVING COUNT(*) > 1 ORDER BY SUM(size)")
     assert len(query.questions) == 1
     assert [str(one) for one in query.asked] == ["SUM(size)", "COUNT(*)", "AVG(size)"]
     before = visits.ledger.balance("visits").spent
@@ -308,7 +308,7 @@ def test_intervals_of_several_questions_hold_at_once(visits: Dataset) -> None:
     shown_later = ask(query, request_id="apart")
     assert shown_later.released == apart
     assert all(one[0] is None and one[1] is not None for one in shown_later.intervals)
-    together = visits.sql("SELECT SUM(size) / COUNT(*) AS x FROM visits")
+    together = visits.sql("SELECT SUM(size) / COUNT(size) AS x FROM visits")
     assert ask(together).released.confidences == ()  # from the same two sums
     assert ask(together).interval is not None
 

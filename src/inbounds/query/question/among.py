@@ -37,6 +37,20 @@ def count_rows(node: Node) -> tuple[Measure, Conditions]:
     return Count(), (*conditions, *there)
 
 
+def count_values(node: Node) -> Sum:
+    """Return the number of rows in which a column is there, as a measure of all rows."""
+    return Sum(Case(((Not(Missing(node)), ONE),), ZERO))
+
+
+def counted_column(measure: Measure) -> Node | None:
+    """Return the column whose rows a measure counts, if it does nothing else."""
+    case = measure.column if isinstance(measure, Sum) else None
+    if not isinstance(case, Case) or not isinstance(case.branches[0][0], Not):
+        return None
+    test = case.branches[0][0].this
+    return test.this if isinstance(test, Missing) and measure == count_values(test.this) else None
+
+
 def sum_rows(node: Node) -> tuple[Measure, Conditions]:
     """Return the sum of a column: a number of rows, where it is one or nothing in each."""
     value, conditions = split_rows(node)

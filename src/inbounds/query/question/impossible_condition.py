@@ -10,7 +10,7 @@ from math import ceil
 from inbounds.errors import InvalidQuestion
 from inbounds.query.columns.column import Numbers
 from inbounds.query.expressions.arithmetic import Case, cases_in
-from inbounds.query.expressions.condition import Compare, Condition, Not, Or, join_conditions
+from inbounds.query.expressions.condition import Compare, Condition, Missing, Not, Or, join_conditions
 from inbounds.query.expressions.node import ColumnRef, Node
 from inbounds.query.question.clipping_warnings import beyond
 from inbounds.query.question.possible_groups import Possible
@@ -46,6 +46,16 @@ def can_be_met(table: Table, condition: Condition) -> bool:
     """Return whether some row of some table that the contract allows meets a condition; a doubt says that it does."""
     by_itself = Possible(table.columns, table.column, condition, ()).combinations()
     return bool(by_itself.all() and left_by_public(table, condition, ()).all())
+
+
+def is_there(table: Table, condition: Condition | None, node: Node) -> bool:
+    """Return whether every row that meets a condition has a value of a column, whatever the table holds."""
+    relation = table.relation
+    made = relation.columns.get(node.name) if isinstance(relation, UnitRows) else None
+    if made is not None and made.measure.function in ("COUNT", "COUNT DISTINCT"):
+        return True
+    missing = Missing(node)
+    return not can_be_met(table, missing if condition is None else condition & missing)
 
 
 def _conditions(question: Question) -> Iterator[tuple[Table, Condition]]:

@@ -167,6 +167,16 @@ class Count(Measure):
 
 
 @dataclass(frozen=True)
+class CountOf(OfColumn):
+    """How many rows have a value of a column, from the sums that its mean is made of."""
+
+    title = "count"
+
+    def __str__(self) -> str:
+        return f"COUNT({self.column})"
+
+
+@dataclass(frozen=True)
 class CountUnits(Measure):
     """How many units have a row."""
 

@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from fractions import Fraction
 from typing import Any
 
 from inbounds.query.expressions.node import Node, literal
-from inbounds.query.question.measure import WEIGHED_MOMENTS, Count, Mean, Measure, Moment, OfColumn, Sum
+from inbounds.query.question.among import counted_column
+from inbounds.query.question.measure import WEIGHED_MOMENTS, Count, CountOf, Mean, Measure, Moment, OfColumn, Sum
 from inbounds.query.question.quantile import EXTREMES, Extreme, Quantile, as_decimal_text, instead_of
 
 
@@ -41,7 +42,7 @@ class Totals(_OfSeveral):
     """
 
     column: Node
-    of: tuple[Count | Sum | Mean, ...]
+    of: tuple[Count | CountOf | Sum | Mean, ...]
     title = "total"
     under_limit = "So counts, sums and means are off by an unknown amount."
 
@@ -60,7 +61,7 @@ class Moments(_OfSeveral):
     """
 
     columns: tuple[Node, ...]
-    of: tuple[Count | Sum | Mean | Moment, ...]
+    of: tuple[Count | CountOf | Sum | Mean | Moment, ...]
     title = "moment"
     under_limit = WEIGHED_MOMENTS
 
@@ -119,6 +120,9 @@ JOINT: dict[str, type[Totals | Moments | Quantiles]] = {"totals": Totals, "momen
 Source = tuple[str, frozenset[Node] | int]
 """What measures are answered from, and of which columns; or the place of one that is answered alone."""
 
+IsThere = Callable[[Node], bool]
+"""Tells whether all rows have a value of a column, by the contract and the question."""
+
 
 @dataclass(frozen=True)
 class Shared:
@@ -128,44 +132,84 @@ class Shared:
     places: tuple[tuple[int, int], ...]
 
     @classmethod
-    def of(cls, asked: tuple[Measure, ...], *, with_totals: bool = False) -> Shared:
+    def of(cls, asked: tuple[Measure, ...], is_there: IsThere, *, with_totals: bool = False) -> Shared:
         """Put together what goes together: rows, sums, means and moments of one or two columns, and quantiles of one.
 
+        The rows of a column are those that have a value of it.  All rows go with these only if there are no others.
         Where totals are asked for, rows and sums are tables of their own, each of which adds up.
         """
-        bundles = _bundle(asked, with_totals=with_totals)
-        measures = tuple(_join(source, [asked[i] for i in bundle]) for (source, _), bundle in bundles.items())
+        bundles = _Bundles(asked, is_there, with_totals).by_source
+        joined = [_join(source, [asked[i] for i in bundle]) for (source, _), bundle in bundles.items()]
         places: dict[int, tuple[int, int]] = {}
-        for number, (bundle, measure) in enumerate(zip(bundles.values(), measures, strict=True)):
-            places |= {i: (number, 0 if len(bundle) == 1 else measure.place(asked[i])) for i in bundle}
-        return cls(measures, tuple(places[i] for i in range(len(asked))))
+        for number, bundle in enumerate(bundles.values()):
+            places |= {i: (number, place) for i, place in zip(bundle, joined[number][1], strict=True)}
+        return cls(tuple(measure for measure, _ in joined), tuple(places[i] for i in range(len(asked))))
 
 
-def _join(source: str, bundle: list[Measure]) -> Measure:
-    """Return what answers a bundle."""
-    return bundle[0] if len(bundle) == 1 else JOINT[source].join(bundle)
+def _join(source: str, bundle: list[Measure]) -> tuple[Measure, list[int]]:
+    """Return what answers a bundle, and which of its answers is that to each measure."""
+    if len(bundle) == 1:
+        return bundle[0], [0]
+    counted = [None if source == "quantiles" else counted_column(measure) for measure in bundle]
+    columns = {node for measure, of in zip(bundle, counted, strict=True) if of is None for node in measure.nodes}
+    measures = [
+        CountOf(of) if of is not None and of in columns else measure
+        for measure, of in zip(bundle, counted, strict=True)
+    ]
+    joined = JOINT[source].join(tuple(dict.fromkeys(measures)))
+    return joined, [joined.place(measure) for measure in measures]
 
 
-def _bundle(asked: tuple[Measure, ...], *, with_totals: bool) -> dict[Source, list[int]]:
-    """Return which measures go together, by their places, in the order of the first of each."""
-    moments = list(dict.fromkeys(frozenset(measure.nodes) for measure in asked if measure.shared == "moments"))
-    keys = [None if with_totals and measure.shared != "quantiles" else _key(measure, moments) for measure in asked]
-    summed = {key for key in keys if key is not None and key[0] != "quantiles"}
-    # A count of rows goes with the sums, if all of them are of the same columns: else it would agree with some only.
-    bundles: dict[Source, list[int]] = {}
-    for i, (measure, key) in enumerate(zip(asked, keys, strict=True)):
-        source = next(iter(summed)) if isinstance(measure, Count) and len(summed) == 1 else key
-        bundles.setdefault(source or ("alone", i), []).append(i)
-    return bundles
+@dataclass(frozen=True)
+class _Bundles:
+    """Which measures go together."""
+
+    asked: tuple[Measure, ...]
+    is_there: IsThere
+    with_totals: bool
+
+    @property
+    def by_source(self) -> dict[Source, list[int]]:
+        """The places of measures that go together, in the order of the first of each."""
+        sources = list(map(self._source, self.asked))
+        sources = [self._follow(measure, sources) or own for measure, own in zip(self.asked, sources, strict=True)]
+        of_all_rows = self._source_of_all_rows(sources)
+        bundles: dict[Source, list[int]] = {}
+        for i, (measure, own) in enumerate(zip(self.asked, sources, strict=True)):
+            source = of_all_rows if isinstance(measure, Count) else own
+            bundles.setdefault(source or ("alone", i), []).append(i)
+        return bundles
+
+    def _source(self, measure: Measure) -> Source | None:
+        """Return what a measure is answered from, if others can be answered from it as well.
+
+        What is asked of one column goes with the first pair of columns that it is in.
+        """
+        columns = frozenset(measure.nodes)
+        if measure.shared == "quantiles":
+            return measure.shared, columns
+        if measure.shared is None or self.with_totals:
+            return None
+        moments = list(dict.fromkeys(frozenset(one.nodes) for one in self.asked if one.shared == "moments"))
+        columns = next((pair for pair in moments if len(pair) == 2 and columns <= pair), columns)
+        return "moments" if columns in moments else "totals", columns
+
+    def _follow(self, measure: Measure, sources: Sequence[Source | None]) -> Source | None:
+        """Return the sums that a number of values follows from: those of the same column, if any."""
+        column = counted_column(measure)
+        return next((source for source in _summed(sources) if source[1] == frozenset({column})), None)
+
+    def _source_of_all_rows(self, sources: Sequence[Source | None]) -> Source | None:
+        """Return the sums that the number of all rows follows from: if some had no value, it would be another one.
+
+        All sums have to be of the same columns, else it would agree with some only.
+        """
+        summed = _summed(sources)
+        if len(summed) != 1 or not isinstance(columns := summed[0][1], frozenset):
+            return None
+        return summed[0] if all(map(self.is_there, columns)) else None
 
 
-def _key(measure: Measure, moments: list[frozenset[Node]]) -> Source | None:
-    """Return what a measure is answered from, if others can be answered from it as well.
-
-    What is asked of one column goes with the first pair of columns that it is in.
-    """
-    columns = frozenset(measure.nodes)
-    if measure.shared is None or measure.shared == "quantiles":
-        return measure.shared and (measure.shared, columns)
-    columns = next((pair for pair in moments if len(pair) == 2 and columns <= pair), columns)
-    return "moments" if columns in moments else "totals", columns
+def _summed(sources: Sequence[Source | None]) -> list[Source]:
+    """Return the sums that some measures are answered from, each once."""
+    return list(dict.fromkeys(source for source in sources if source is not None and source[0] != "quantiles"))

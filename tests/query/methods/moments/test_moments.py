@@ -24,7 +24,7 @@ from inbounds.query.methods.moments.moments import MomentsOfColumns
 from inbounds.query.methods.moments.noise import mean_size
 from inbounds.query.methods.moments.planning import parts_of
 from inbounds.query.methods.plan import Plan
-from inbounds.query.question.measure import Correlation, Count, Covariance, Mean, Sum, Variance
+from inbounds.query.question.measure import Correlation, Count, Covariance, Mean, Measure, Sum, Variance
 from inbounds.query.question.shared_measures import Moments, Shared, Totals
 from tests.helpers.audit_losses import Losses, joint
 from tests.helpers.audit_tables import Playground, contract
@@ -45,7 +45,7 @@ TYPES = "who BIGINT, place VARCHAR, size BIGINT, weight DOUBLE, yes BIGINT, day 
 EVERYTHING = (
     "SELECT place, COUNT(*), SUM(size), AVG(size), VAR_POP(size), VARIANCE(size), STDDEV_POP(size), STDDEV(size), "
     "AVG(weight), VAR_POP(weight), STDDEV_POP(weight), COVAR_POP(size, weight), COVAR_SAMP(size, weight), "
-    "CORR(size, weight) FROM visits GROUP BY place"
+    "CORR(size, weight) FROM visits WHERE size IS NOT NULL AND weight IS NOT NULL GROUP BY place"
 )
 
 X, Y, Z = map(ColumnRef, "xyz")
@@ -75,20 +75,25 @@ def planned(dataset: Dataset, text: str, epsilon: Any = 1) -> Plan:
     return plan
 
 
+def shared(*measures: Measure) -> Shared:
+    """Return what answers measures of columns that every row has."""
+    return Shared.of(measures, lambda _: True)
+
+
 def test_moments_of_the_same_columns_go_together() -> None:
     """What is asked of a column goes with its variance, and with the first pair that it is in; others stand alone."""
     variance, pair = Variance(X), Correlation(X, Y)
-    assert Shared.of((Count(), Mean(X), variance)).measures == (Moments((X,), (Count(), Mean(X), variance)),)
-    assert Shared.of((variance,)).measures == (variance,)
+    assert shared(Count(), Mean(X), variance).measures == (Moments((X,), (Count(), Mean(X), variance)),)
+    assert shared(variance).measures == (variance,)
     asked = (Mean(Y), Sum(X), pair, variance, Covariance(Y, X), Count())
-    assert Shared.of(asked).measures == (Moments((X, Y), asked),)
-    apart = Shared.of((Mean(X), Sum(X), Variance(Y), Count()))
+    assert shared(*asked).measures == (Moments((X, Y), asked),)
+    apart = shared(Mean(X), Sum(X), Variance(Y), Count())
     assert apart.measures == (
         Totals(X, (Mean(X), Sum(X))),
         Variance(Y),
         Count(),
     )
-    assert Shared.of((pair, Correlation(Y, Z), Mean(Y))).measures == (
+    assert shared(pair, Correlation(Y, Z), Mean(Y)).measures == (
         Moments((X, Y), (pair, Mean(Y))),
         Correlation(Y, Z),
     )
@@ -344,10 +349,10 @@ def test_the_mean_size_of_a_sum_of_noises() -> None:
 @pytest.mark.parametrize(
     ("asked", "factors"),
     [
-        ("COUNT(*), AVG(yes)", (1, 1)),
-        ("COUNT(*), VAR_POP(yes)", (1, 1)),
+        ("COUNT(yes), AVG(yes)", (1, 1)),
+        ("COUNT(yes), VAR_POP(yes)", (1, 1)),
         ("SUM(few), AVG(few)", (Fraction(7, 4), Fraction(3, 4))),
-        ("SUM(few), COUNT(*)", (Fraction(7, 4), Fraction(3, 4))),
+        ("SUM(few), COUNT(few)", (Fraction(7, 4), Fraction(3, 4))),
     ],
 )
 def test_the_noise_of_two_sums_on_a_coarse_lattice_is_exact(asked: str, factors: tuple[Any, Any]) -> None:
@@ -369,7 +374,7 @@ def test_the_noise_of_two_sums_on_a_coarse_lattice_is_exact(asked: str, factors:
 
 def test_missing_values_leave_a_row_out(playground: Playground) -> None:
     """A row that misses either of two columns counts in neither."""
-    plan = planned(playground.dataset, "SELECT COUNT(*), CORR(size, weight), AVG(size) FROM visits")
+    plan = planned(playground.dataset, "SELECT CORR(size, weight), AVG(size) FROM visits")
     rows = [
         (1, "a", 3, 1.0, 0, None),
         (2, "a", None, 1.0, 0, None),

@@ -64,6 +64,6 @@ def test_extremes_are_in_order_with_other_quantiles(dataset: Dataset) -> None:
 def test_an_extreme_beside_its_own_level() -> None:
     """MIN and the quantile at its level are one release with two names."""
     level = Fraction(1, 100)
-    shared = Shared.of((Extreme.of("MIN", ColumnRef("x")), Quantile(ColumnRef("x"), level)))
+    shared = Shared.of((Extreme.of("MIN", ColumnRef("x")), Quantile(ColumnRef("x"), level)), lambda _: False)
     assert shared.measures == (Quantiles(ColumnRef("x"), (level,), ("MIN",)),)
     assert shared.places == ((0, 0), (0, 0))

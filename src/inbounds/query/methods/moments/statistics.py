@@ -12,12 +12,23 @@ from inbounds.query.methods.moments.spreads import (
     VarianceOfColumn,
 )
 from inbounds.query.methods.moments.statistic import Statistic
-from inbounds.query.question.measure import Correlation, Count, Covariance, Deviation, Mean, Measure, Sum, Variance
+from inbounds.query.question.measure import (
+    Correlation,
+    Count,
+    CountOf,
+    Covariance,
+    Deviation,
+    Mean,
+    Measure,
+    Sum,
+    Variance,
+)
 
 Statistics = Mapping[type[Measure], type[Statistic]]
 
 STATISTICS: Statistics = {
     Count: CountOfRows,
+    CountOf: CountOfRows,
     Sum: SumOfColumn,
     Mean: MeanOfColumn,
     Variance: VarianceOfColumn,

@@ -283,7 +283,7 @@ def released_names(columns: Sequence[ViewColumn]) -> dict[str, Node]:
     """Return what is shown, by what its columns are called."""
     # Measures that go together are answered, and named, by one question: the names are those of the answer to come.
     measures = tuple(dict.fromkeys(measure for column in columns for measure in measures_in(column.of)))
-    shared = Shared.of(measures)
+    shared = Shared.of(measures, lambda _: False)  # which changes no name
     names = {
         measure: shared.measures[which].answer_names[place]
         for measure, (which, place) in zip(measures, shared.places, strict=True)
