@@ -32,6 +32,15 @@ CASES: list[Followed] = [
         "SELECT STRFTIME(admitted, '%Q'), COUNT(*) FROM visits GROUP BY 1",
         "SELECT STRFTIME(admitted, '%Y-%m'), COUNT(*) FROM visits GROUP BY 1",
     ),
+    followed(
+        "SELECT clinic, MODE(sex), COUNT(*) FROM visits GROUP BY clinic",
+        "SELECT clinic, MODE(sex) FROM visits GROUP BY clinic",
+    ),
+    followed("SELECT ARG_MAX(clinic, age) FROM visits", f"SELECT ARG_MAX(clinic, n) FROM {BY_CLINIC} AS t"),
+    followed(
+        "SELECT ARG_MAX(clinic, clinic) OVER (), COUNT(*) FROM visits GROUP BY clinic",
+        "SELECT ARG_MAX(clinic, COUNT(*)) OVER (), COUNT(*) FROM visits GROUP BY clinic",
+    ),
     followed("SELECT DISTINCT patient FROM visits", "SELECT COUNT(DISTINCT patient) FROM visits"),
     followed("SELECT patient FROM visits", "SELECT COUNT(DISTINCT patient) FROM visits"),
     followed("SELECT DISTINCT age FROM visits", "SELECT HISTOGRAM(age, 10) FROM visits"),

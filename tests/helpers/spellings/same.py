@@ -62,6 +62,24 @@ SAME = [
         "SELECT department, SUM(amount) FROM (SELECT ward AS department, cost AS amount FROM visits) t "
         "GROUP BY department",
     )),
+    OneQuestion("shapes", (
+        "SELECT ward, COUNT(*) FROM visits GROUP BY ward",
+        "SELECT COUNT(*) AS visits, ward FROM visits GROUP BY ward",
+        "SELECT COUNT(*) FROM visits GROUP BY ward",
+        "SELECT ward FROM visits GROUP BY ward ORDER BY COUNT(*) DESC LIMIT 1",
+        "SELECT DISTINCT ward, COUNT(*) FROM visits GROUP BY ward",
+    )),
+    OneQuestion("commonest", (
+        "SELECT sex, ward, COUNT(*) FROM visits GROUP BY sex, ward",
+        "SELECT sex, mode(ward) FROM visits GROUP BY sex",
+        "SELECT mode() WITHIN GROUP (ORDER BY ward) AS usual, sex FROM visits GROUP BY sex",
+        "SELECT sex, arg_max(ward, n) FROM (SELECT sex, ward, COUNT(*) AS n FROM visits GROUP BY sex, ward) AS t "
+        "GROUP BY sex",
+    )),
+    OneQuestion("keys", (
+        "SELECT DISTINCT ward FROM visits", "SELECT ward FROM visits GROUP BY ward",
+        "SELECT v.ward AS w FROM visits v GROUP BY 1",
+    )),
     OneQuestion("group-by", (
         "SELECT ward, sex, COUNT(*) FROM visits GROUP BY ward, sex",
         "SELECT ward, sex, COUNT(*) FROM visits GROUP BY 1, 2",

@@ -84,7 +84,10 @@ def _group_all(node: exp.Select) -> exp.Expr | None:
 
 def _is_measure(node: exp.Expr) -> bool:
     called = (str(call.name).upper() for call in node.find_all(exp.Anonymous))
-    return any(name in OF_MANY_ROWS for name in called) or node.find(exp.WithinGroup, exp.Window) is not None
+    return (
+        any(name in OF_MANY_ROWS or name == "MODE" for name in called)
+        or node.find(exp.WithinGroup, exp.Window) is not None
+    )
 
 
 OF_MANY_ROWS = {

@@ -6,6 +6,7 @@ from inbounds.query.spelling.clauses import CLAUSES
 from inbounds.query.spelling.days import DAY_SPELLINGS
 from inbounds.query.spelling.functions import FUNCTIONS
 from inbounds.query.spelling.measures import MEASURES
+from inbounds.query.spelling.modes import MODES
 from inbounds.query.spelling.spelling import Spelling
 
-SPELLINGS: tuple[Spelling, ...] = (*CLAUSES, *MEASURES, *FUNCTIONS, *DAY_SPELLINGS)
+SPELLINGS: tuple[Spelling, ...] = (*CLAUSES, *MEASURES, *MODES, *FUNCTIONS, *DAY_SPELLINGS)

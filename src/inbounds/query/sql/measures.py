@@ -48,6 +48,21 @@ REMEDIES: dict[type[exp.Expr], str] = {
 }
 """What to write in place of something that is often tried, and is no measure."""
 
+PICKS = (
+    "picks a row, and rows are never shown; pick one of released counts, as in SELECT ARG_MAX(clinic, n) FROM (SELECT "
+    "clinic, COUNT(*) AS n FROM visits GROUP BY clinic) AS t"
+)
+
+NO_MEASURES = {
+    "MODE": (
+        "is read off counts by its column, so it stands beside plain columns of GROUP BY only; ask for it in a query "
+        "of its own"
+    ),
+    "ARG_MAX": PICKS,
+    "ARG_MIN": PICKS,
+}
+"""Functions that are no measures of rows, and why."""
+
 INDICATOR = "PROPORTION(age > 60), or AVG(CASE WHEN age > 60 THEN 1 ELSE 0 END)"
 
 
@@ -87,6 +102,8 @@ def refuse_no_measure(text: SqlText, node: exp.Expr) -> None:
     is_percentile = isinstance(node, exp.WithinGroup) and node.this.name.upper() in PERCENTILES
     if is_percentile or function_name(node) in MEASURES:
         return
+    if (why := NO_MEASURES.get(function_name(node))) is not None:
+        text.refuse(node, f"{function_name(node)} {why}")
     remedies = (remedy for sort, remedy in REMEDIES.items() if isinstance(node, sort))
     remedy = suggest_function(function_name(node), (*MEASURES, *PERCENTILES), "measures")
     text.refuse(node, next(remedies, f"{kind(node)} is not supported; {remedy}"))

@@ -125,6 +125,14 @@ DIFFERENT = [
           lambda h: table(h.visits, "ward", commonest("diagnosis"))),
     Asked("mode-within-group", Style.POSTGRESQL, "SELECT MODE() WITHIN GROUP (ORDER BY ward) FROM visits",
           lambda h: line(h.visits, commonest("ward"))),
+    Asked("mode-of-some", Style.SNOWFLAKE,
+          "SELECT mode(ward) AS usual, region FROM visits WHERE age >= 65 GROUP BY region ORDER BY region",
+          lambda h: [(usual, region) for region, usual in
+                     sorted(table(where(h.visits, lambda v: v.age >= 65), "region", commonest("ward")))], ordered=True),
+    Asked("max-by", Style.SPARK,
+          "SELECT sex, max_by(ward, n) AS usual FROM (SELECT sex, ward, COUNT(*) AS n FROM visits GROUP BY sex, ward) "
+          "AS t GROUP BY sex",
+          lambda h: table(h.visits, "sex", commonest("ward"))),
     Asked("arg-max", Style.DUCKDB, "SELECT ward FROM visits GROUP BY ward ORDER BY COUNT(*) DESC LIMIT 1",
           lambda h: line(h.visits, commonest("ward"))),
     Asked("visits-per-patient", Style.MODE,

@@ -44,6 +44,7 @@ BY_VALUE = [
 FRAMED = [
     "SUM(c)", "SUM(s)", "AVG(c)", "AVG(s)", "MIN(s)", "MAX(s)", "MIN(g)", "COUNT(*)", "COUNT(s)", "FIRST_VALUE(s)",
     "LAST_VALUE(s)", "NTH_VALUE(s, 2)", "SUM(c + s)", "COUNT(*) FILTER (WHERE c > 3)", "SUM(c) FILTER (WHERE s > 0)",
+    "ARG_MAX(c, c)", "ARG_MIN(s, s)", "ARG_MAX(g, s * 1000 - c)",
 ]  # fmt: skip
 UNFRAMED = [
     "LAG(s)", "LAG(s, 2)", "LAG(c, 3, 0)", "LEAD(s)", "LEAD(c, 2, -1)", "LEAD(s, 0)", "ROW_NUMBER()", "RANK()",
@@ -148,6 +149,19 @@ def test_other_functions_are_those_of_a_database(call: str) -> None:
         unique = f"{order}, i" if ties_matter else order
         mine = compute(rows, f"{call} OVER ({part}ORDER BY {order})")
         assert same(mine, in_duckdb(rows, f"{call} OVER ({part}ORDER BY {unique})")), (rows, part, order)
+
+
+def test_the_first_of_several_is_picked() -> None:
+    """Among rows with the same number, the first in the order of the answer is picked; missing ones never are."""
+    rows = [("a", 1, 2, 0), ("b", 1, 7, 0), ("c", 1, 7, None), (None, 1, 9, 0)]
+    assert compute(rows, "ARG_MAX(g, c) OVER ()") == ["b"] * 4
+    assert compute(rows, "ARG_MIN(g, s) OVER ()") == ["a"] * 4
+    assert compute(rows[3:], "ARG_MAX(g, c) OVER ()") == [None]
+    shown = viewer_of(answer_of(rows, intervals=[((1, 2), (0, 1))] * 4)).apply(
+        View((ViewColumn(read("ARG_MAX(g, c) OVER ()"), "w"),))
+    )
+    assert shown.intervals == ((None,),) * 4
+    assert shown.noise == ((None,),) * 4
 
 
 def test_every_function_is_compared() -> None:

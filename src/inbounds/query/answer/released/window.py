@@ -68,6 +68,8 @@ class WindowFunction:
     """Whether it returns what is in one row: its interval and its noise are those of that row."""
     any_order: bool = False
     """Whether it is the same in whatever order the rows are that it sees."""
+    picks: bool = False
+    """Whether it returns its first argument in the row that its second one picks: there is no interval around that."""
 
 
 WINDOWS = {
@@ -76,6 +78,8 @@ WINDOWS = {
     "MIN": WindowFunction(1, 1, "MIN(COUNT(*)) OVER ()", framed=True, keeps_kind=True, any_order=True),
     "MAX": WindowFunction(1, 1, "MAX(COUNT(*)) OVER ()", framed=True, keeps_kind=True, any_order=True),
     "COUNT": WindowFunction(0, 1, "COUNT(*) OVER ()", framed=True, any_order=True),
+    "ARG_MAX": WindowFunction(2, 2, "ARG_MAX(clinic, COUNT(*)) OVER ()", framed=True, keeps_kind=True, picks=True),
+    "ARG_MIN": WindowFunction(2, 2, "ARG_MIN(clinic, COUNT(*)) OVER ()", framed=True, keeps_kind=True, picks=True),
     "LAG": WindowFunction(1, 3, "LAG(COUNT(*), 12) OVER (ORDER BY month)", keeps_kind=True, one_row=True),
     "LEAD": WindowFunction(1, 3, "LEAD(COUNT(*), 12) OVER (ORDER BY month)", keeps_kind=True, one_row=True),
     "FIRST_VALUE": WindowFunction(
@@ -127,7 +131,7 @@ class Window(Leaf):
     @property
     def has_interval(self) -> bool:
         """Whether its function has an interval, if everything in it has: a rank has none."""
-        return self.described.framed or self.described.one_row
+        return (self.described.framed or self.described.one_row) and not self.described.picks
 
     @property
     def has_public_rows(self) -> bool:

@@ -63,6 +63,8 @@ class _Seen:
         spans = self.part.spans(self.window.frame)
         if self.window.described.one_row:
             return [self._pick(span) for span in spans]
+        if self.window.described.picks:
+            return self._pick_extreme(spans)
         return {"COUNT": self._count, "SUM": self._add, "AVG": self._add}.get(function, self._extreme)(spans)
 
     # One row.
@@ -90,6 +92,13 @@ class _Seen:
         place = {"FIRST_VALUE": start, "LAST_VALUE": end - 1}.get(self.window.function, start)
         place += _whole(others[0]) - 1 if others else 0
         return self._cell(of, self.rows[place]) if start <= place < end else EMPTY
+
+    def _pick_extreme(self, spans: Sequence[Span]) -> list[WindowCell]:
+        """Return the value of the first row of each frame in which another value is the least or the greatest."""
+        of, by = ([evaluate(argument, row) for row in self.rows] for argument in self.window.arguments)
+        compared = [None if value is None else other for value, other in zip(of, by, strict=True)]
+        places = _slide(compared, spans, is_least=self.window.function == "ARG_MIN")
+        return [EMPTY if place is None else WindowCell(of[place]) for place in places]
 
     # All rows of a frame.
 
@@ -123,9 +132,9 @@ class _Seen:
 
     def _extreme(self, spans: Sequence[Span]) -> list[WindowCell]:
         (of,), is_least = self.window.arguments, self.window.function == "MIN"
-        found = _slide([evaluate(of, row) for row in self.rows], spans, is_least=is_least)
+        found = _extremes([evaluate(of, row) for row in self.rows], spans, is_least=is_least)
         ends = self._ends()
-        lows, highs = (_slide([end and end[i] for end in ends], spans, is_least=is_least) for i in (0, 1))
+        lows, highs = (_extremes([end and end[i] for end in ends], spans, is_least=is_least) for i in (0, 1))
         unknown, risks = self._unknown(ends, spans), self._risks(spans)
         return [
             WindowCell(value, None if unknown[i] or value is None else (lows[i], highs[i]), risks[i])
@@ -198,20 +207,26 @@ def _differences(values: Sequence[Any], spans: Sequence[Span]) -> list[Any]:
     return [sums[end] - sums[start] for start, end in spans]
 
 
-def _slide(values: Sequence[Any], spans: Sequence[Span], *, is_least: bool) -> list[Any]:
-    """Return the least or the greatest of the values in each span; spans begin and end ever later."""
-    # Kept are the places that can still be the best: each is better than all that were read after it.
+def _extremes(values: Sequence[Any], spans: Sequence[Span], *, is_least: bool) -> list[Any]:
+    """Return the least or the greatest of the values in each span; None where there is none."""
+    return [None if place is None else values[place] for place in _slide(values, spans, is_least=is_least)]
+
+
+def _slide(values: Sequence[Any], spans: Sequence[Span], *, is_least: bool) -> list[int | None]:
+    """Return the first place of the least or the greatest value in each span; spans begin and end ever later."""
+    # Kept are the places that can still be the best: each is no worse than all that were read after it.
     kept: deque[int] = deque()
-    best, read = [], 0
+    best: list[int | None] = []
+    read = 0
     for start, end in spans:
         for place in range(read, end):
             if (value := values[place]) is None:
                 continue
-            while kept and (values[kept[-1]] >= value if is_least else values[kept[-1]] <= value):
+            while kept and (values[kept[-1]] > value if is_least else values[kept[-1]] < value):
                 kept.pop()
             kept.append(place)
         read = max(read, end)
         while kept and kept[0] < start:
             kept.popleft()
-        best.append(values[kept[0]] if kept and kept[0] < end else None)
+        best.append(kept[0] if kept and kept[0] < end else None)
     return best

@@ -30,7 +30,7 @@ from inbounds.query.sql.shown.windows import WindowReader
 from inbounds.query.sql.subqueries import is_grouped, mixes_units
 from inbounds.query.tables.table import Table
 
-AGGREGATES = ("SUM", "AVG", "MIN", "MAX", "COUNT")
+AGGREGATES = ("SUM", "AVG", "MIN", "MAX", "COUNT", "ARG_MAX", "ARG_MIN")
 
 
 def is_of_answer(reader: FromReader, tree: exp.Select) -> bool:

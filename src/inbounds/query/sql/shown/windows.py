@@ -106,9 +106,13 @@ class WindowReader:
             text.refuse(call, f"{name} cannot take {len(given)} arguments; write it like {function.like}")
         if name == "NTILE":
             return (self._read_number(given[0], "NTILE takes a whole number of parts", 1),)
-        values = [self._read_value(argument) for argument in given[:1]]
+        values = [self._read_value(argument) for argument in given[: 2 if function.picks else 1]]
         for argument, value in zip(given, values, strict=False):
             self._refuse_kind(name, argument, value)
+        if function.picks:
+            if kind_of_node(values[1]) != "number":
+                text.refuse(given[1], f"{name} compares numbers, got {kind(given[1])}; write it like {function.like}")
+            return tuple(values)
         if len(given) > 1:
             least = 1 if name == "NTH_VALUE" else 0
             values.append(self._read_number(given[1], f"{name} takes a number of rows", least))
