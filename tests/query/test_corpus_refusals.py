@@ -65,8 +65,8 @@ TYPED = [
     ),
     (
         "SELECT COUNT(*) FROM visits UNION SELECT COUNT(*) FROM prescriptions",
-        "ask each SELECT as its own query",
-        "SELECT COUNT(*) FROM prescriptions",
+        "write UNION ALL",
+        "SELECT COUNT(*) FROM visits UNION ALL SELECT COUNT(*) FROM prescriptions",
     ),
     (
         "SELECT DISTINCT age FROM visits",

@@ -15,7 +15,17 @@ from inbounds.errors import InboundsError
 from inbounds.query import Dataset
 from tests.helpers.corpus import clinic as corpus
 from tests.helpers.infirmary import contract as related
-from tests.helpers.remedies import clinic, clinic_tables, in_python, infirmary, limits, released, times, translated
+from tests.helpers.remedies import (
+    clinic,
+    clinic_tables,
+    in_python,
+    infirmary,
+    limits,
+    released,
+    several,
+    times,
+    translated,
+)
 from tests.helpers.remedies.followed import Final, Followed, Step
 from tests.helpers.remedies.templates import Place, raised_at, templates
 
@@ -29,7 +39,7 @@ OPENED: dict[str, Callable[[Path], Dataset]] = {
 
 CASES: list[tuple[str, Followed]] = [
     *(("clinic", case) for case in (*clinic.CASES, *clinic_tables.CASES, *in_python.CASES, *limits.CLINIC)),
-    *(("clinic", case) for case in (*translated.CASES, *released.CASES)),
+    *(("clinic", case) for case in (*translated.CASES, *released.CASES, *several.CASES)),
     *(("shifts", case) for case in times.CASES),
     *(("infirmary", case) for case in (*infirmary.CASES, *limits.INFIRMARY)),
     *(("trips", case) for case in (*limits.ROWS, *translated.TRIPS, *released.TRIPS)),
@@ -138,6 +148,8 @@ WITHOUT_CASE = {
     "… is the unit of …, and no column of it; join it to a unit": ANOTHER_CONTRACT,
     '… may go with …; say which, as in on={"…": "…"}': ANOTHER_CONTRACT,
     "CASE takes conditions; write it like …": A_SAFEGUARD,
+    "PIVOT makes columns of categories, got a measure; write it like …": A_SAFEGUARD,
+    "at most … SELECTs can be put together, each as often as it is named; leave some out": A_SAFEGUARD,
     "… is used twice; give it another name with AS": A_SAFEGUARD,
     "… has more than … values, which are not listed; group by another column of …, or let the contract name a file of "
     'them, as in keys = "….csv"': ANOTHER_CONTRACT,

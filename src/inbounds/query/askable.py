@@ -185,7 +185,7 @@ class Questions(ABC):
         if select.groupings.sets is not None:
             query = query.groupings(*(map(Expression, columns) for columns in select.groupings.sets))
         fitted = dict(zip(select.measures, measures, strict=True))
-        return replace(query, shown=select.view.with_measures(fitted.__getitem__))
+        return replace(query, shown=select.view.with_measures(lambda measure: fitted.get(measure, measure)))
 
     def _build_histogram(self, measure: Measure, select: Select) -> Query:
         """Return the histogram or the cumulative distribution that was read from SQL."""

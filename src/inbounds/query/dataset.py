@@ -39,7 +39,10 @@ from inbounds.query.overview import Overview
 from inbounds.query.query import Query
 from inbounds.query.question.measure import Measure
 from inbounds.query.question.question import Question
+from inbounds.query.several.build import Builder
+from inbounds.query.several.several_query import SeveralQuery
 from inbounds.query.sql.select import Select, read_select
+from inbounds.query.sql.several.statement import PivotedSelect, Statement
 from inbounds.query.tables.contract_tables import Tables
 from inbounds.query.tables.public_table import PublicTable
 from inbounds.query.tables.relation import base_tables, public_tables
@@ -69,7 +72,7 @@ class Dataset(MadeTables, Overview):
         self.delta, self.delta_reserved = budget.delta, budget.delta_reserved
         self._sources = {"frame": frame, "spark": spark}
         self._account = Account(contract, self.tables, budget, ledger, create_ledger, frame is not None)
-        self._selects: dict[str, Select] = {}
+        self._selects: dict[str, Statement | PivotedSelect] = {}
         self._plans: dict[tuple[Any, ...], Plan] = {}
         self._planning: dict[tuple[Any, ...], Lock] = {}
         self._others: dict[str, Engine] = {}
@@ -170,12 +173,18 @@ class Dataset(MadeTables, Overview):
             raise InvalidQuestion(
                 "SQL names its tables after FROM; call sql on the dataset, or ask this table in Python"
             )
-        select = self._read_sql(text)
+        statement = self._read_sql(text)
+        if isinstance(statement, Select) and not statement.beside:
+            return self._build_select(statement)
+        return SeveralQuery.of_piece(self, Builder(self._build_select).piece(statement))
+
+    def _build_select(self, select: Select) -> Query:
+        """Return the query for one SELECT about rows."""
         if select.relation is not None:
             return self._with_table(select.relation)._build_query(select)
         return self.rows_of(select.table)._build_query(select)
 
-    def _read_sql(self, text: object) -> Select:
+    def _read_sql(self, text: object) -> Statement | PivotedSelect:
         """Return what a text asks; the same text again, as after explaining it, is not read again."""
         if not isinstance(text, str):
             return read_select(text, self.tables)  # which refuses it

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from fractions import Fraction
 from functools import cached_property, partial
@@ -17,10 +17,12 @@ from inbounds.exact.rational import as_written, shown
 from inbounds.exact.surroundings import sheltered
 from inbounds.query.answer.answer import Answer, columns_of
 from inbounds.query.answer.apply_view import Viewer
+from inbounds.query.answer.boundary_remarks import remark_edges
 from inbounds.query.answer.explanation import Explanation
 from inbounds.query.answer.interval_cover import noise_only
 from inbounds.query.answer.public_part import PublicPart
 from inbounds.query.answer.released.leaf import KeyRef, MeasureRef, kind_of, kind_of_measure, measures_in
+from inbounds.query.answer.released.needed_cells import raise_confidence
 from inbounds.query.answer.released.order import Order
 from inbounds.query.answer.released.window import windows_in
 from inbounds.query.answer.view import AS_RELEASED, View, ViewColumn, write_over
@@ -30,7 +32,10 @@ from inbounds.query.ask.steps import Asking
 from inbounds.query.expressions.condition import Condition
 from inbounds.query.expressions.expression import Expression
 from inbounds.query.expressions.node import Node
+from inbounds.query.identity.question import identity_of
+from inbounds.query.methods.method import Answered
 from inbounds.query.methods.plan import Plan, rho_of
+from inbounds.query.question.contribution_bound import row_limit
 from inbounds.query.question.impossible_condition import is_there
 from inbounds.query.question.measure import Measure, NoMeasure
 from inbounds.query.question.question import Question, binned_call, sql_of
@@ -116,7 +121,7 @@ class Query:
         for column in selected:
             if not measures_in(column.of) and not any(windows_in(column.of)):
                 raise InvalidQuestion(f"a column must hold a measure, got {column.of}; name one of the answer's")
-            if column.name in self._columns[: len(self.questions[0].groups)]:
+            if column.name in self.released_columns[: len(self.questions[0].groups)]:
                 raise InvalidQuestion(f"{column.name} is the name of a group; give the column another one")
         return self._drop_unused(replace(self.shown, columns=(*keys, *selected)))
 
@@ -155,7 +160,7 @@ class Query:
         return replace(self, shown=replace(self.shown, limit=read_row_count(rows), offset=read_row_count(offset)))
 
     @property
-    def _columns(self) -> tuple[str, ...]:
+    def released_columns(self) -> tuple[str, ...]:
         """What the columns are called that are released."""
         return columns_of(self.questions, self.places)
 
@@ -166,12 +171,12 @@ class Query:
                 f"a query with an inner SELECT is changed in its SQL, got {shown(text)}; write it there"
             )
         names: dict[str, Node] = {}
-        for name, group in zip(self._columns, self.questions[0].groups, strict=False):
+        for name, group in zip(self.released_columns, self.questions[0].groups, strict=False):
             names[name] = KeyRef(group.column.node, "bin" if group.has_bins else kind_of(group.column))
         kinds = [kind_of_measure(self.dataset.table.columns, measure) for measure in self.asked]
-        for name, measure, kind in zip(self._columns[len(names) :], self.asked, kinds, strict=True):
+        for name, measure, kind in zip(self.released_columns[len(names) :], self.asked, kinds, strict=True):
             names[name] = MeasureRef(measure, kind)
-        names |= {value.name: MeasureRef(value.measure, value.kind) for value in self._public.values.values()}
+        names |= {value.name: MeasureRef(value.measure, value.kind) for value in self.public.values.values()}
         names |= {column.name: column.of for column in self.shown.columns if column.name is not None}
         return parse_released(text, what, names, self.dataset.table.columns, condition=condition)
 
@@ -188,7 +193,7 @@ class Query:
         """Return how each question will be answered, with its part of epsilon."""
         # What is public needs no plan, and epsilon is split between the rest only.
         cost, fixed = read_cost(epsilon), read_pooling(pooling)
-        if self._public:
+        if self.public:
             paid, weights = self._paid, self._weights_of_paid(weights)
             return () if paid is None else paid.plans(cost, pooling=fixed, weights=weights)
         plans = tuple(
@@ -212,18 +217,63 @@ class Query:
             shares[which] += weight / sum(exact)
         return shares
 
+    @property
+    def asked_text(self) -> str:
+        """What is asked of the rows, in SQL."""
+        return sql_of(self.questions)
+
+    @property
+    def facts(self) -> tuple[str, ...]:
+        """What tells it from other questions: the contract, and one text for all spellings."""
+        return self.dataset.identity, identity_of(self.questions)
+
+    @property
+    def earlier_facts(self) -> tuple[str, ...]:
+        """The same until questions had one text in all spellings: it was the one that is shown."""
+        return self.dataset.identity, self.asked_text
+
+    @property
+    def row_limit(self) -> str | None:
+        """What the contribution bound does to its answers."""
+        return row_limit(self.questions)
+
+    def confidences(self, confidence: float) -> list[float]:
+        """Return the confidence of each question's intervals: higher where several have to hold at once."""
+        question_of = {measure: which for measure, (which, _) in zip(self.asked, self.places, strict=True)}
+        most = self.shown.most_at_once(question_of, len(self.questions), len(self.questions[0].rows))
+        return [raise_confidence(confidence, at_once) for at_once in most]
+
+    def put_together(
+        self, plans: Sequence[Plan], answers: Sequence[Sequence[tuple[Answered, ...]]], confidence: float
+    ) -> Answer:
+        """Return private answers to all questions as one table, as it is kept."""
+        return Answer.of(plans, self.places, answers, "", confidence)
+
+    def longest(self, plans: Sequence[Plan], asked: Mapping[str, Any] | None) -> int:
+        """Return how long the text of that table can get, whatever is drawn."""
+        return Answer.longest(plans, self.places, asked)
+
+    def remarks(self, released: Answer) -> tuple[str, ...]:
+        """Return what there is to say about the released numbers."""
+        return remark_edges(released, self.questions[0], self.asked)
+
     # What is public already, and what is paid for.
 
+    @property
+    def paid(self) -> Query | None:
+        """The question for what is not public; None if all of it is."""
+        return self._paid if self.public else self
+
     @cached_property
-    def _public(self) -> PublicPart:
+    def public(self) -> PublicPart:
         """What of it is public before it is asked for."""
         return PublicPart.of(self.questions, self.asked, self.shown)
 
     @cached_property
     def _paid(self) -> Query | None:
         """The question for what is not public, which shows everything; None if all of it is public."""
-        measures = tuple(measure for measure in self.asked if measure not in self._public.values)
-        return self._ask_only(measures, self._public.view) if measures else None
+        measures = tuple(measure for measure in self.asked if measure not in self.public.values)
+        return self._ask_only(measures, self.public.view) if measures else None
 
     def _weights_of_paid(self, weights: Sequence[Any] | None) -> Sequence[Any] | None:
         """Return the weights of what is paid for, of those of everything."""
@@ -231,7 +281,7 @@ class Query:
             return None
         self._split_epsilon(weights)  # which refuses others
         return [
-            weight for weight, measure in zip(weights, self.asked, strict=True) if measure not in self._public.values
+            weight for weight, measure in zip(weights, self.asked, strict=True) if measure not in self.public.values
         ]
 
     @sheltered()
@@ -256,13 +306,12 @@ class Query:
         owned = None if answer is None else f"{analyst} already has this, as a sum or a part of {answer.request_id}"
         lasting = self.dataset.lasting(read_cost(epsilon), rho_of(plans)) if plans else None
         dialect, view = self.dataset.engine.dialect.name, self.shown.describe()
-        if NoMeasure() in self.asked:  # then nothing is released
-            view = None
+        view = None if NoMeasure() in self.asked else view  # then nothing is released
         explanation = Explanation.of(plans, dialect, owned, view, lasting, self.questions)
-        if not self._public:
+        if not self.public:
             return explanation
         return replace(
-            explanation, public=self._public.notice, useless=explanation.useless or self._public.why_impossible
+            explanation, public=self.public.notice, useless=explanation.useless or self.public.why_impossible
         )
 
     @sheltered()
@@ -289,14 +338,14 @@ class Query:
         """
         fixed, level = read_pooling(pooling), read_confidence(confidence)
         check_progress(progress)
-        if not self._public:
+        if not self.public:
             asking = Asking(self, read_cost(epsilon), analyst, request_id, fixed, weights, level, progress, force)
             return replace(asking.result(), sql=str(self))
         self.plans(epsilon, pooling=fixed, weights=weights)  # which refuses what cannot be asked, also for free
         if self._paid is None:
-            if not force and self._public.why_impossible is not None:
-                raise UselessQuestion(self._public.why_impossible)
-            return replace(self._public.answer(), sql=str(self))
+            if not force and self.public.why_impossible is not None:
+                raise UselessQuestion(self.public.why_impossible)
+            return replace(self.public.answer(), sql=str(self))
         paid = self._paid.ask(
             epsilon,
             analyst=analyst,
@@ -307,7 +356,7 @@ class Query:
             progress=progress,
             force=force,
         )
-        return replace(self._public.beside(paid), sql=str(self))
+        return replace(self.public.beside(paid), sql=str(self))
 
     def view(self, released: Answer) -> Answer:
         """Return what was released as it is shown: columns, rows and their order."""
@@ -324,11 +373,11 @@ class Query:
         It is a sum or a part of a table that was released together and adds up; the data are not looked at.  Answers to
         requests that are `hidden` are passed over.  What is public is everybody's.
         """
-        if self._public:
+        if self.public:
             if self._paid is None:
-                return None if self._public.why_impossible is not None else self._public.answer()
+                return None if self.public.why_impossible is not None else self.public.answer()
             rest = self._paid.owned(analyst, ledger, hidden)
-            return None if rest is None else self._public.beside(rest)
+            return None if rest is None else self.public.beside(rest)
         return derive(self, analyst, ledger, hidden)
 
     def __repr__(self) -> str:

@@ -254,7 +254,7 @@ STATEMENTS = [
     Refused(
         "SELECT COUNT(*) FROM visits UNION SELECT COUNT(*) FROM prescriptions",
         "SELECT COUNT(*) FROM visits UNION SELECT COUNT(*) FROM prescriptions",
-        "UNION is not supported; ask each SELECT as its own query",
+        "UNION is not supported; write UNION ALL",
     ),
     Refused("SELECT COUNT(*)", "", "SELECT needs FROM"),
     Refused("SELECT COUNT(* FROM visits", "", "not SQL"),

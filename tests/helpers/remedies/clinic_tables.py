@@ -248,7 +248,10 @@ SUBQUERIES = [
 STATEMENTS = [
     followed("SELECT COUNT(*) FROM visits; SELECT 2", COUNT),
     followed("DROP TABLE visits", COUNT),
-    followed("SELECT COUNT(*) FROM visits UNION SELECT COUNT(*) FROM prescriptions", COUNT),
+    followed(
+        "SELECT COUNT(*) FROM visits UNION SELECT COUNT(*) FROM prescriptions",
+        "SELECT COUNT(*) FROM visits UNION ALL SELECT COUNT(*) FROM prescriptions",
+    ),
     followed("SELECT COUNT(*)", COUNT),
     followed("SELECT COUNT(* FROM visits", COUNT),
     followed("SELECT COUNT(*) FROM visits TABLESAMPLE 10 PERCENT", COUNT),

@@ -8,8 +8,8 @@ BY_CLINIC = "(SELECT clinic, COUNT(*) AS n FROM visits GROUP BY clinic)"
 
 CASES: list[Followed] = [
     followed(
+        "PIVOT visits ON clinic USING COUNT(*)",
         "PIVOT visits ON clinic USING COUNT(*) GROUP BY sex",
-        "SELECT sex, clinic, COUNT(*) FROM visits GROUP BY sex, clinic",
     ),
     followed(
         f"SELECT MAX(m) FROM {BY_CLINIC} AS t(place, m)",

@@ -11,7 +11,7 @@ import inbounds.query
 
 ROOT = Path(inbounds.query.__file__).parent
 
-ROOMS = ("sql", "grammar", "question", "columns", "tables", "expressions")
+ROOMS = ("sql", "sql/several", "several", "grammar", "question", "columns", "tables", "expressions")
 
 OF_CONTRACTS = ("contract", "part")
 """What refuses a contract, and not a question."""

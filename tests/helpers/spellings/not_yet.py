@@ -9,9 +9,7 @@ def _names(text: str) -> frozenset[str]:
 
 NOT_ANSWERED = _names(
     "concat replace cast-to-text to-char-quarter own-column-by-max own-column-by-any-value spent-by-each "
-    "ever-readmitted left-join-counts-nobody never-came scalar-share scalar-share-of-some "
-    "scalar-mean-beside scalars-alone cross-join-total self-reference union-all-of-counts "
-    "union-all-that-overlap union-all-with-total union-of-tables pivot-statement superset-series-limit"
+    "ever-readmitted left-join-counts-nobody never-came"
 )
 """Questions that have to be answered, and are refused."""
 

@@ -257,4 +257,21 @@ SAME = [
         "SELECT COUNT(*) FROM (SELECT patient_id, COUNT(*) AS n, MAX(age) AS a FROM visits GROUP BY patient_id) t "
         "WHERE 3 < t.n",
     )),
+    OneQuestion("share-of-all", (
+        "SELECT ward, COUNT(*) * 1.0 / (SELECT COUNT(*) FROM visits) AS part FROM visits GROUP BY ward",
+        "WITH t AS (SELECT ward, COUNT(*) AS n FROM visits GROUP BY ward), a AS (SELECT COUNT(*) AS n FROM visits) "
+        "SELECT ward, t.n * 1.0 / a.n AS part FROM t CROSS JOIN a",
+        "SELECT ward, t.n, (SELECT COUNT(*) FROM visits) AS of_all FROM (SELECT ward, COUNT(*) AS n FROM visits GROUP "
+        "BY ward) AS t",
+        "SELECT ward, COUNT(*) FROM visits GROUP BY ward UNION ALL SELECT 'total', COUNT(*) FROM visits",
+    )),
+    OneQuestion("month-before", (
+        "SELECT MONTH(admitted) AS month, COUNT(*) AS n FROM visits GROUP BY 1",
+        "WITH m AS (SELECT MONTH(admitted) AS month, COUNT(*) AS n FROM visits GROUP BY 1) SELECT a.month, a.n, b.n AS "
+        "before FROM m a LEFT JOIN m b ON b.month = a.month - 1",
+    )),
+    OneQuestion("pivot", (
+        "SELECT ward, sex, COUNT(*) FROM visits GROUP BY ward, sex",
+        "PIVOT visits ON sex USING COUNT(*) GROUP BY ward",
+    )),
 ]  # fmt: skip

@@ -60,6 +60,8 @@ class Viewer:
     """For each measure, which question answered it: intervals of one question hold at once."""
     ranks: Mapping[str, Mapping[Any, int]]
     """In which order the values of a column lie that has no keys: bins have names that do not tell."""
+    public_rows: bool = True
+    """Whether public keys alone say which rows there are."""
 
     @classmethod
     def of(
@@ -79,7 +81,7 @@ class Viewer:
         # Rows are chosen and ordered by what was released; only then are the columns of those that stay computed.
         if not view:
             return self.released
-        columns = view.columns or self._every_column
+        columns = self.columns_of(view)
         places = tuple(place for place, column in enumerate(columns) if column.key is None)
         rows = self._choose_rows(view)
         cells = [[self._evaluate(column.of, row) for column in columns] for row in rows]
@@ -96,6 +98,10 @@ class Viewer:
             measured=places,
             kept=self.released,
         )
+
+    def columns_of(self, view: View) -> tuple[ViewColumn, ...]:
+        """Return what a view shows; everything if it does not say."""
+        return view.columns or self._every_column
 
     @cached_property
     def _every_column(self) -> tuple[ViewColumn, ...]:
@@ -124,7 +130,7 @@ class Viewer:
 
     def _add_windows(self, rows: list[ReleasedRow], view: View) -> list[ReleasedRow]:
         """Return rows with what each window is in them."""
-        followed = Followed(self._risk, _expect_noise, view.has_public_rows)
+        followed = Followed(self._risk, _expect_noise, self.public_rows and view.has_public_rows)
         for window in dict.fromkeys(windows_in(*view.nodes)):
             cells = compute_window(window, rows, self._sort_key, followed)
             rows = [replace(row, windows={**row.windows, window: cell}) for row, cell in zip(rows, cells, strict=True)]

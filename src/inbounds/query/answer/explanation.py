@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, field, fields
 from fractions import Fraction
 from functools import lru_cache
@@ -141,6 +141,37 @@ class Explanation:
         inputs, derived = _describe_inputs(whole[0]), _describe_derived_columns(whole)
         useless = why_useless(plans)
         return cls(sql_of(whole), cost, limit, parts, warnings, shown, owned, inputs, derived, lasting, useless)
+
+    @classmethod
+    def together(
+        cls,
+        parts: Sequence[Explanation],
+        question: str,
+        shown: str,
+        lasting: BudgetForecast | None,
+        public: Sequence[str],
+        impossible: Sequence[str],
+    ) -> Explanation:
+        """Explain several queries that are asked together."""
+
+        def each(of: Iterable[str | None]) -> list[str]:
+            return list(dict.fromkeys(one for one in of if one))
+
+        limits = each(part.row_limit for part in parts) or [NOTHING_READ]
+        return cls(
+            question,
+            sum((part.epsilon for part in parts), Fraction(0)),
+            " ".join(limits),
+            tuple(explained for part in parts for explained in part.parts),
+            tuple(each(warning for part in parts for warning in part.warnings)),
+            shown,
+            None,
+            tuple(each(made for part in parts for made in part.made)),
+            {name: bounds for part in parts for name, bounds in part.from_columns.items()},
+            lasting,
+            next(iter([*each(part.useless for part in parts), *impossible]), None),
+            " ".join(dict.fromkeys(public)) or None,
+        )
 
     @property
     def statement(self) -> str:

@@ -53,14 +53,18 @@ class PublicPart:
         """Why no row can be what is asked about, if that is so: then nothing has a value."""
         return next(filter(None, map(why_impossible, self.questions)), None)
 
-    def answer(self) -> Answer:
-        """Return the answer to a question all of which is public: nothing is charged, drawn, kept or looked at."""
+    @property
+    def keys(self) -> Answer:
+        """The groups alone: nothing is charged, drawn, kept or looked at."""
         first = self.questions[0]
         keys = tuple(first.row_keys)
         nothing = ((),) * len(keys)
         names = tuple(group.column.name for group in first.groups)
-        empty = Answer(names, keys, nothing, Fraction(0), "", None, nothing, measured=())
-        answer = Viewer.of(empty, self.questions, (), ()).apply(self.view)
+        return Answer(names, keys, nothing, Fraction(0), "", None, nothing, measured=())
+
+    def answer(self) -> Answer:
+        """Return the answer to a question all of which is public."""
+        answer = Viewer.of(self.keys, self.questions, (), ()).apply(self.view)
         return self.beside(replace(answer, kept=None))
 
     def beside(self, answer: Answer) -> Answer:

@@ -6,12 +6,14 @@ released, and the same request can be shown in another way later.
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass, replace
 from typing import cast
 
 from inbounds.query.answer.released.leaf import KeyRef, MeasureRef, Named, measures_in
+from inbounds.query.answer.released.needed_cells import needed_cells
 from inbounds.query.answer.released.order import Order
+from inbounds.query.answer.released.window import windows_in
 from inbounds.query.expressions.condition import Condition
 from inbounds.query.expressions.node import Node, quote_name
 from inbounds.query.question.measure import Measure
@@ -90,6 +92,22 @@ class View:
     @staticmethod
     def _chosen_by(*nodes: Node | None) -> bool:
         return not any(node is not None and measures_in(node) for node in nodes)
+
+    def most_at_once(self, question_of: Mapping[Measure, int], questions: int, rows: int) -> list[int]:
+        """Return for each question how many released numbers must lie in their intervals for one that it is in.
+
+        Those of one question in one row hold at once as they are.
+        """
+        columns = [
+            needed_cells(column.of, question_of, rows)
+            if self.has_public_rows or not any(windows_in(column.of))
+            else None
+            for column in self.columns
+        ]
+        return [
+            max((needed.total() for needed in columns if needed is not None and which in needed), default=1)
+            for which in range(questions)
+        ]
 
     def replace_measures(self, change: Callable[[MeasureRef], Node]) -> View:
         """Return the same with something else in place of each measure."""

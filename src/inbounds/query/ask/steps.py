@@ -15,24 +15,17 @@ from typing import TYPE_CHECKING, Any
 
 from inbounds.display.progress import Patient, Progress, reporting
 from inbounds.errors import InvalidParameter, InvalidQuestion, LedgerConflict, UselessQuestion
-from inbounds.exact.rational import round_up
 from inbounds.ledger import Receipt
 from inbounds.ledger.values.names import LONGEST_TEXT
 from inbounds.query.answer import unfinished_table
-from inbounds.query.answer.answer import Answer, columns_of
-from inbounds.query.answer.boundary_remarks import remark_edges
+from inbounds.query.answer.answer import Answer
 from inbounds.query.answer.derived_answer import StoredQuestion
-from inbounds.query.answer.released.needed_cells import needed_cells
-from inbounds.query.answer.released.window import windows_in
 from inbounds.query.answer.unfinished_table import Part
 from inbounds.query.ask.draw import draw_once
-from inbounds.query.identity.question import identity_of
 from inbounds.query.methods.joint.joint_table import JointTable, Unprojected
 from inbounds.query.methods.plan import Plan, rho_of
 from inbounds.query.methods.usefulness import INSIST, why_useless
 from inbounds.query.question.clipping_warnings import warnings_of
-from inbounds.query.question.contribution_bound import row_limit
-from inbounds.query.question.question import sql_of
 from inbounds.sampling.entropy import system
 
 if TYPE_CHECKING:
@@ -90,9 +83,9 @@ class Asking:
             self.analyst,
             self.epsilon,
             request_id=self.request_id,
-            fingerprint=self._fingerprint(plans, identity_of(self.query.questions), "in any spelling"),
-            earlier=self._fingerprint(plans, sql_of(self.query.questions)),
-            note=sql_of(self.query.questions)[:1000],
+            fingerprint=self._fingerprint(plans, self.query.facts, "in any spelling"),
+            earlier=self._fingerprint(plans, self.query.earlier_facts),
+            note=self.query.asked_text[:1000],
             terms=dataset.terms,
             rho=rho_of(plans) or None,
         )
@@ -108,29 +101,28 @@ class Asking:
 
     def answer(self, plans: Sequence[Plan], totals: Sequence[Any], report: Progress) -> str:
         """Return the text to keep: private answers to all questions; if no table could be made, what was measured."""
-        confidences = self._confidences()
+        confidences = self.query.confidences(self.confidence)
         drawn_from = zip(plans, totals, confidences, strict=True)
         parts = [_draw(plan, total, confidence, report) for plan, total, confidence in drawn_from]
         # If one table failed, all that was measured is kept: it is paid for, and can be tried again for nothing.
         if (answers := unfinished_table.complete_answers(parts)) is None:
             return unfinished_table.dump(parts)
-        answer = Answer.of(plans, self.query.places, answers, "", self.confidence)
+        answer = self.query.put_together(plans, answers, self.confidence)
         raised = tuple(confidences[which] for which, _ in self.query.places)
         raised = raised if set(confidences) != {self.confidence} else ()
         return replace(answer, asked=_stored_question(self.query, plans), confidences=raised).dump()
 
     def read(self, plans: Sequence[Plan], receipt: Receipt, text: str) -> Answer:
         """Return the answer that was kept, as it is shown to whoever asked."""
-        questions = self.query.questions
+        query = self.query
         if (parts := unfinished_table.load(text)) is None:
-            answer = Answer.load(text, self.epsilon, receipt.request_id, row_limit(questions))
-            answer = replace(answer, columns=columns_of(questions, self.query.places))  # as this spelling calls them
+            answer = Answer.load(text, self.epsilon, receipt.request_id, query.row_limit)
+            answer = replace(answer, columns=query.released_columns)  # as this spelling calls them
         elif receipt.answer is None:
             raise unfinished_table.projection_failure(receipt.request_id)
         else:
             answer = self._finish(plans, parts, receipt.request_id)
-        remarks = remark_edges(answer, questions[0], self.query.asked)
-        return self.query.view(replace(answer, warnings=warnings_of(questions), remarks=remarks))
+        return query.view(replace(answer, warnings=warnings_of(query.questions), remarks=query.remarks(answer)))
 
     def _check_useful(self, plans: Sequence[Plan]) -> None:
         """Refuse to charge for what would tell nothing; what was charged before is answered all the same."""
@@ -142,39 +134,16 @@ class Asking:
                 return
         raise UselessQuestion(f"{problem}; {INSIST}")
 
-    def _confidences(self) -> list[float]:
-        """Return the confidence of each question's intervals: higher where several have to hold at once.
-
-        Those of one question in one row hold at once as they are.  An expression over `k` questions or rows has the
-        confidence that is asked for if each misses with at most the `k`-th part of the probability.
-        """
-        query = self.query
-        question_of = dict(zip(query.asked, (which for which, _ in query.places), strict=True))
-        rows = len(query.questions[0].rows)
-        follows = query.shown.has_public_rows
-        columns = [
-            needed_cells(column.of, question_of, rows) if follows or not any(windows_in(column.of)) else None
-            for column in query.shown.columns
-        ]
-        most = [
-            max((needed.total() for needed in columns if needed is not None and i in needed), default=1)
-            for i in range(len(query.questions))
-        ]
-        return [self.confidence if k == 1 else round_up(1 - (1 - Fraction(self.confidence)) / k) for k in most]
-
     def _finish(self, plans: Sequence[Plan], parts: Sequence[Part], request_id: str) -> Answer:
         """Return the answer that is made of what was measured before: the data are not looked at again."""
         retried = [unfinished_table.retry(plan, part, self.confidence) for plan, part in zip(plans, parts, strict=True)]
         if (answers := unfinished_table.complete_answers(retried)) is None:
             raise unfinished_table.projection_failure(request_id)
-        return Answer.of(plans, self.query.places, answers, request_id, self.confidence)
+        return replace(self.query.put_together(plans, answers, self.confidence), request_id=request_id)
 
-    def _fingerprint(self, plans: Sequence[Plan], text: str, *more: str) -> str:
-        """Tell questions apart: the same one has the same contract, text, cost and pooling, however it is shown.
-
-        Until questions had one text in all spellings, it was the one that is shown.
-        """
-        facts = [self.query.dataset.identity, text, *(str(plan.epsilon) for plan in plans), str(self.pooling)]
+    def _fingerprint(self, plans: Sequence[Plan], facts: Sequence[str], *more: str) -> str:
+        """Tell questions apart: the same one has the same facts, cost and pooling, however it is shown."""
+        facts = [*facts, *(str(plan.epsilon) for plan in plans), str(self.pooling)]
         if self.query.questions[0].alone:
             facts.append("each cell alone")
         return sha256("\0".join([*facts, *more]).encode()).hexdigest()
@@ -190,7 +159,7 @@ def _draw(plan: Plan, totals: Any, confidence: float, report: Progress) -> Part:
 
 def longest_text(query: Query, plans: Sequence[Plan]) -> int:
     """Return how long the text that is kept of an answer can get, whatever is drawn."""
-    return max(Answer.longest(plans, query.places, _stored_question(query, plans)), unfinished_table.longest(plans))
+    return max(query.longest(plans, _stored_question(query, plans)), unfinished_table.longest(plans))
 
 
 def _stored_question(query: Query, plans: Sequence[Plan]) -> dict[str, Any] | None:

@@ -35,6 +35,7 @@ Token = sqlglot.TokenType
 WRITTEN = (Token.NUMBER, Token.STRING, Token.IDENTIFIER, Token.VAR)
 """Tokens of which none may be passed over: what is counted, compared and named."""
 
+MOST_LOOKS = 500  # at SELECTs that name each other
 CASTS = ("CAST", "TRY_CAST")
 
 GOT = re.compile(r" but got <Token token_type: TokenType\.(?P<kind>\w+), text: (?P<text>.*), line: .*>", re.DOTALL)
@@ -107,6 +108,7 @@ class SqlText:
         """How many conditions have been read."""
         self.parts = 0
         """How many parts of an expression have been read."""
+        self._looks = [0]  # how often SELECTs were looked at, here and aside: those in others grow fast
         self._read_nodes: set[int] = set()
         self._places: set[int] = set()
         """Where the nodes begin that have been read; some are left out of the tree then."""
@@ -170,6 +172,10 @@ class SqlText:
         other = node.copy()
         self._copies.append(other)
         return other
+
+    def add_part(self, node: exp.Expr) -> None:
+        """Note that a part of the text was moved out of its tree, and has to be read all the same."""
+        self._copies.append(node)
 
     def is_read(self, node: exp.Expr) -> bool:
         """Return whether a node has been read."""
@@ -248,6 +254,17 @@ class SqlText:
         other._read_nodes, other._places, other._words = set(), set(), []
         other.with_names = {name: node.copy() for name, node in self.with_names.items()}
         return other
+
+    def count_look(self) -> None:
+        """Count that a SELECT is looked at, and refuse a text in which that has no end."""
+        self._looks[0] += 1
+        if self.has_no_end:
+            raise InvalidQuestion("the text names too many SELECTs again and again; ask something simpler")
+
+    @property
+    def has_no_end(self) -> bool:
+        """Whether SELECTs were looked at too often."""
+        return self._looks[0] > MOST_LOOKS
 
     def ask(self, table: Table, name: str) -> None:
         """Read from here on what is asked of a table, and by which name."""

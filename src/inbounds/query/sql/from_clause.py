@@ -18,6 +18,16 @@ from inbounds.query.tables.public_table import PublicTable
 from inbounds.query.tables.table import Table
 
 
+@dataclass(frozen=True)
+class InnerStatement:
+    """A statement inside another one."""
+
+    tree: exp.Expr
+    alias: str
+    names: list[str]
+    """What its columns are called, if that is said where it is named."""
+
+
 @dataclass
 class FromClause:
     """What a SELECT is about: a table, what the question calls it and its columns, and what WHERE says besides."""

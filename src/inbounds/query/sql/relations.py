@@ -17,7 +17,7 @@ from inbounds.query.columns.condition_check import check_condition
 from inbounds.query.expressions.condition import And, Condition, join_conditions
 from inbounds.query.grammar.text import SqlText, kind
 from inbounds.query.sql.conjuncts import flatten, refuse_statement, split, take_clauses
-from inbounds.query.sql.from_clause import FromClause, refuse_same_names
+from inbounds.query.sql.from_clause import FromClause, InnerStatement, refuse_same_names
 from inbounds.query.sql.join_graph import JoinGraph, Source
 from inbounds.query.sql.lookups import Lookup, LookupJoin, find_lookup, take_lookup
 from inbounds.query.sql.public_rows import read_conditions, read_labels, refuse_public
@@ -74,7 +74,7 @@ class FromReader:
 
     # Tables.
 
-    def read_with(self, tree: exp.Select) -> None:
+    def read_with(self, tree: exp.Query) -> None:
         """Note what WITH gives names to."""
         clause = tree.args.get("with_")
         if clause is None:
@@ -180,19 +180,24 @@ class FromReader:
 
     def find_select(self, node: exp.Expr) -> tuple[exp.Select, str, list[str]] | None:
         """Return an inner SELECT, what it is called, and what its columns are called."""
+        if (found := self.find_statement(node)) is None:
+            return None
+        tree = found.tree
+        if not isinstance(tree, exp.Select):
+            at, rule = (tree, "WITH must name") if self.is_given(node) else (node, "a subquery must be")
+            self.text.refuse(at, refuse_statement(rule, tree))
+        return tree, found.alias, found.names
+
+    def find_statement(self, node: exp.Expr) -> InnerStatement | None:
+        """Return an inner statement, which need not be one SELECT."""
         if isinstance(node, exp.Subquery):
-            tree, alias = node.this, node.args.get("alias")
-            if not isinstance(tree, exp.Select):
-                self.text.refuse(node, refuse_statement("a subquery must be", tree))
-            return tree, "t" if alias is None else str(alias.name), _column_names(alias)
+            alias = node.args.get("alias")
+            return InnerStatement(node.this, "t" if alias is None else str(alias.name), _column_names(alias))
         if not self.is_given(node):
             return None
-        given = self.text.with_names[self._given_name(node)]
-        tree, alias = given.this, node.args.get("alias")
-        if not isinstance(tree, exp.Select):
-            self.text.refuse(tree, refuse_statement("WITH must name", tree))
+        given, alias = self.text.with_names[self._given_name(node)], node.args.get("alias")
         names = _column_names(alias) or _column_names(given.args.get("alias"))
-        return tree, str(node.name) if alias is None else str(alias.name), names
+        return InnerStatement(given.this, str(node.name) if alias is None else str(alias.name), names)
 
     @contextmanager
     def entering(self, node: exp.Expr) -> Iterator[None]:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 
 import sqlglot
 from sqlglot import exp
@@ -22,7 +22,21 @@ from inbounds.query.sql.measures import refuse_no_measure
 from inbounds.query.sql.public_rows import refuse_public
 from inbounds.query.sql.relations import FromReader, read_relation
 from inbounds.query.sql.rewriting import compare_tuples, refuse_distinct_keys
-from inbounds.query.sql.shown.answer_select import AnswerReader, InnerAnswer, is_of_answer
+from inbounds.query.sql.several.joined import JoinedReader, take_join
+from inbounds.query.sql.several.pivot import LIKE, select_of
+from inbounds.query.sql.several.scalars import Scalars
+from inbounds.query.sql.several.series import join_groups
+from inbounds.query.sql.several.statement import (
+    JoinedSelects,
+    PivotedSelect,
+    SelectSource,
+    Shown,
+    Statement,
+    ValuesSelect,
+    is_key,
+)
+from inbounds.query.sql.several.union import is_union_all, read_union
+from inbounds.query.sql.shown.answer_select import AnswerReader, InnerAnswer, is_of_answer, sources_of
 from inbounds.query.sql.shown.view import ViewReader
 from inbounds.query.sql.subqueries import read_where
 from inbounds.query.tables.contract_tables import Tables
@@ -54,14 +68,24 @@ class Select:
     """What is shown of what is released."""
     relation: Table | None = None
     """The table that is asked, if it is made of others."""
+    beside: tuple[Statement, ...] = ()
+    """What else is asked, for single values."""
+    inner: InnerAnswer | None = field(default=None, compare=False, repr=False)
+    """What its columns are called."""
+
+    @property
+    def shown(self) -> Shown:
+        """The columns that it shows."""
+        assert self.inner is not None
+        return Shown.of(self.inner, self.view)
 
 
-def read_select(sql: object, tables: Tables) -> Select:
-    """Read a SELECT over a table of a contract, or over what is made of some of them."""
+def read_select(sql: object, tables: Tables) -> Statement | PivotedSelect:
+    """Read a statement over a table of a contract, or over what is made of some of them."""
     text = SqlText(sql, "SQL", tables.main.unit, tables.main.columns)
     text.public_tables = frozenset(tables.public)
     like = f"SELECT COUNT(*) FROM {quote_name(tables.main.name)}"
-    return text.read(lambda: _parse_statement(text.sql), lambda tree: _read_tree(text, tree, tables), like)
+    return text.read(lambda: _parse_statement(text.sql), lambda tree: _read_statement(text, tree, tables), like)
 
 
 def _parse_statement(sql: str) -> exp.Expr:
@@ -72,11 +96,19 @@ def _parse_statement(sql: str) -> exp.Expr:
     return statements[0]
 
 
-def _read_tree(text: SqlText, tree: exp.Expr, tables: Tables, depth: int = 0) -> Select:
+def _read_statement(text: SqlText, tree: exp.Expr, tables: Tables) -> Statement | PivotedSelect:
+    return _read_pivot(text, tree, tables) if isinstance(tree, exp.Pivot) else _read_tree(text, tree, tables)
+
+
+def _read_tree(text: SqlText, tree: exp.Expr, tables: Tables, depth: int = 0, *, in_union: bool = False) -> Statement:
+    text.count_look()
     if (pivot := tree.find(exp.Pivot)) is not None:
-        text.refuse(pivot, "PIVOT is not supported; GROUP BY both columns, and pivot the answer, for free")
+        text.refuse(pivot, f"PIVOT is not supported here; write it as a statement, like {LIKE}")
+    if isinstance(tree, exp.Union) and is_union_all(tree):
+        return _read_union(text, tree, tables, depth)
     if isinstance(tree, exp.SetOperation):
-        text.refuse(tree, f"{tree.key.upper()} is not supported; ask each SELECT as its own query, or use GROUP BY")
+        remedy = "write UNION ALL" if isinstance(tree, exp.Union) else "ask each SELECT as its own query"
+        text.refuse(tree, f"{tree.key.upper()} is not supported; {remedy}, or use GROUP BY")
     if not isinstance(tree, exp.Select):
         like = f"SELECT COUNT(*) FROM {quote_name(tables.main.name)}"
         text.refuse(tree, f"only SELECT is supported, got {kind(tree)}; write it like {like}")
@@ -87,6 +119,11 @@ def _read_tree(text: SqlText, tree: exp.Expr, tables: Tables, depth: int = 0) ->
         if tree.args.get("distinct") is not None:
             text.refuse(tree.args["distinct"], "DISTINCT does not go over released rows; write GROUP BY")
         return _read_over(reader, tree)
+    if tree.args.get("from_") is None and any(one.find(exp.Subquery) is not None for one in tree.expressions):
+        return _read_values(reader, tree)
+    if (joined := _join_groups(reader, tree)) is not None:
+        return _read_over(reader, joined, chooses=True)
+    scalars = Scalars(text, lambda node: _read_inside(reader, node))
     # FROM comes first, since it says which columns there are, and WHERE last: the measures may leave rows out as well.
     clause = read_relation(text, tree, tables)
     table = _read_table(text, tree, tables) if clause is None else clause.table.name
@@ -96,7 +133,9 @@ def _read_tree(text: SqlText, tree: exp.Expr, tables: Tables, depth: int = 0) ->
     refuse_distinct_keys(text, tree)
     calls = MeasureCalls(text)
     calls.look_ahead(tree, groupings.keys)
-    view = ViewReader(text, groupings.keys, calls).read(tree)
+    view_reader = ViewReader(text, groupings.keys, calls, scalars)
+    view_reader.takes_labels = in_union
+    view = view_reader.read(tree)
     if groupings.keys and Cdf() in calls.measures:
         text.refuse(
             tree.args["group"], "CDF covers all rows at once; leave GROUP BY out, and choose the group in WHERE"
@@ -108,6 +147,9 @@ def _read_tree(text: SqlText, tree: exp.Expr, tables: Tables, depth: int = 0) ->
     row_condition = join_conditions(And, *conditions) if len(conditions) > 1 else next(iter(conditions), None)
     relation = clause.table if clause is not None and isinstance(clause.table, Table) else None
     is_stored = relation is not None and relation.relation is None
+    binned = None if calls.histogram is None else calls.histogram[0]
+    keys = (*(() if binned is None else (binned,)), *groupings.keys)
+    inner = InnerAnswer.of(text, view, keys, calls.measures, binned)
     return Select(
         table,
         calls.measures or (NoMeasure(),),
@@ -116,6 +158,8 @@ def _read_tree(text: SqlText, tree: exp.Expr, tables: Tables, depth: int = 0) ->
         calls.histogram,
         view,
         None if is_stored else relation,
+        tuple(scalars.statements),
+        inner,
     )
 
 
@@ -150,26 +194,138 @@ def _refuse_keys(text: SqlText, tree: exp.Select, groupings: Groupings, depth: i
         refuse_values(text, tree.args.get("group"), key, "GROUP BY")
 
 
-def _read_over(reader: FromReader, tree: exp.Select) -> Select:
-    """Read a SELECT about what another one releases: that is what is asked, and this how it is shown."""
+# Several SELECTs.
+
+
+def _read_inside(reader: FromReader, tree: exp.Expr, node: exp.Expr | None = None, **how: bool) -> Statement:
+    """Read a statement inside another one, whose names are not known there; `node` is where it is named."""
+    text = reader.text
+    before = text.selected, text.aliases
+    inner = reader.inside()
+    with text.inside() if node is None else reader.entering(node):
+        statement = _read_tree(text, tree, reader.tables, inner.depth, **how)
+        columns = text.columns
+    if node is not None:  # what is compared with keys of the inner SELECT is checked by its columns
+        text.columns = columns
+    text.selected, text.aliases = before
+    return statement
+
+
+def _read_over(reader: FromReader, tree: exp.Select, *, chooses: bool = False) -> Statement:
+    """Read a SELECT about what others release: that is what is asked, and this how it is shown."""
     text, source = reader.text, tree.args["from_"]
     text.take(source, "this")
     reader.read_with(tree)
-    found = reader.find_select(source.this)
+    if tree.args.get("joins"):
+        return _read_joined(reader, tree, chooses=chooses)
+    found = reader.find_statement(source.this)
     assert found is not None
-    inner_tree, alias, names = found
-    if names:
-        text.refuse(source.this, f"{alias} has a list of names here; write AS inside instead")
-    with reader.entering(source.this):
-        select = _read_tree(text, inner_tree, reader.tables, reader.depth + 1)
-        binned = None if select.histogram is None else select.histogram[0]
-        keys = (*(() if binned is None else (binned,)), *select.groupings.keys)
-        inner = InnerAnswer.of(text, select.view, keys, select.measures, binned)
-        columns = text.columns
+    inner = _read_inside(reader, found.tree, source.this)
+    if not isinstance(inner, Select):
+        return _read_joined(reader, tree, inner)
+    if found.names:
+        text.refuse(source.this, f"{found.alias} has a list of names here; write AS inside instead")
+    assert inner.inner is not None
     reader.take_select(source.this)
-    text.columns = columns
     _note_selected(text, tree)
-    return replace(select, view=AnswerReader(text, inner, alias).read(tree))
+    scalars = Scalars(text, lambda node: _read_inside(reader, node), inner.beside)
+    view = AnswerReader(text, inner.inner, found.alias, scalars).read(tree)
+    shown = InnerAnswer.by_name(view, view.columns)
+    return replace(inner, view=view, beside=tuple(scalars.statements), inner=shown)
+
+
+def _read_joined(
+    reader: FromReader, tree: exp.Select, first: Statement | None = None, *, chooses: bool = False
+) -> JoinedSelects:
+    """Read a SELECT about what several others release, or about one that is put together of several."""
+    text = reader.text
+    scalars = Scalars(text, lambda node: _read_inside(reader, node))
+    joined = JoinedReader(text, scalars)
+    joins = list(tree.args.get("joins") or ())
+    known: dict[int, Statement] = {}
+    for place, node in enumerate(sources_of(tree)):
+        found = reader.find_statement(node)
+        assert found is not None
+        statement = first if place == 0 else None
+        statement = statement or known.get(id(found.tree)) or _read_inside(reader, found.tree, node)
+        known[id(found.tree)] = statement
+        reader.take_select(node)
+        columns = statement.shown.renamed(found.names)
+        if columns is None:
+            text.refuse(node, f"{found.alias} has another number of names than columns; name each of them")
+        names = [column.column for column in columns.columns]
+        if (twice := next((name for name in names if names.count(name) > 1), None)) is not None:
+            text.refuse(node, f"{found.alias} has two columns {twice}; give them other names")
+        if found.alias in [source.name for source in joined.sources]:
+            text.refuse(node, f"two tables are called {found.alias}; give one of them another name with AS")
+        join = joins[place - 1] if place else None
+        keep = join is not None and take_join(text, join)
+        source = SelectSource(statement, found.alias, columns, place, keep=keep, chooses=chooses)
+        joined.add(source)
+        if join is not None:
+            joined.change_last(replace(source, on=joined.read_on(join, source)))
+    _note_selected(text, tree)
+    return joined.read_select(tree, scalars)
+
+
+def _read_values(reader: FromReader, tree: exp.Select) -> ValuesSelect:
+    """Read a SELECT without FROM, of values that others release."""
+    text = reader.text
+    reader.read_with(tree)
+    _note_selected(text, tree)
+    scalars = Scalars(text, lambda node: _read_inside(reader, node))
+    view = replace(AnswerReader(text, InnerAnswer(AS_RELEASED, {}), "", scalars).read(tree), inner=None)
+    return ValuesSelect(view, tuple(scalars.statements), Shown.of(InnerAnswer.by_name(view, view.columns), view))
+
+
+def _read_union(text: SqlText, tree: exp.Union, tables: Tables, depth: int) -> Statement:
+    """Read a UNION ALL, and how all of it is ordered."""
+    reader = FromReader(text, tables, depth)
+    reader.read_with(tree)
+    united = read_union(text, tree, lambda node: _read_inside(reader, node, in_union=True))
+    if not any(tree.args.get(clause) for clause in ("order", "limit", "offset")):
+        return united
+    names = [column.column for column in united.shown.columns]
+    columns = [exp.Column(this=exp.to_identifier(name, quoted=True)) for name in names]
+    outer = exp.Select(expressions=columns)
+    for clause in ("order", "limit", "offset"):
+        outer.set(clause, tree.args.get(clause))
+        tree.set(clause, None)
+    joined = JoinedReader(text, Scalars(text, lambda node: _read_inside(reader, node)))
+    joined.add(SelectSource(united, "t", united.shown, 0))
+    _note_selected(text, outer)
+    _take_again(text, tree, outer)
+    return joined.read_select(outer, Scalars(text, lambda node: _read_inside(reader, node)))
+
+
+def _take_again(text: SqlText, tree: exp.Expr, outer: exp.Select) -> None:
+    """Note that clauses belong to the whole statement, where whatever is not read is looked for."""
+    for clause in ("order", "limit", "offset"):
+        value = outer.args.get(clause)
+        if value is not None:
+            text.add_part(value)
+
+
+def _read_pivot(text: SqlText, tree: exp.Pivot, tables: Tables) -> PivotedSelect:
+    select = select_of(text, tree)
+    count = len(select.args["group"].expressions)
+    read = _read_tree(text, select, tables)
+    key = read.shown.columns[count - 1]
+    if not is_key(key):
+        text.refuse(tree.expressions[0], f"PIVOT makes columns of categories, got a measure; write it like {LIKE}")
+    return PivotedSelect(read, key.column, tree.sql(dialect="duckdb"))
+
+
+def _join_groups(reader: FromReader, tree: exp.Select) -> exp.Select | None:
+    """Return a SELECT with groups that another one chooses as a join of what both release."""
+    before = dict(reader.text.with_names)
+    aside = tree.args.get("with_")
+    if aside is not None:
+        reader.read_with(tree)
+    joined = join_groups(reader, tree)
+    if joined is None:
+        reader.text.with_names = before
+    return joined
 
 
 def _note_selected(text: SqlText, tree: exp.Select) -> None:

@@ -190,6 +190,23 @@ WHOLE = [
           "WITH m AS (SELECT MONTH(admitted) AS month, COUNT(*) AS n FROM visits GROUP BY 1) SELECT a.month, a.n, "
           "b.n AS before FROM m a LEFT JOIN m b ON b.month = a.month - 1 ORDER BY a.month",
           lambda h: beside(by_month(h), before(counts(by_month(h)))), ordered=True),
+    Asked("groups-above-the-mean", Style.MODE,
+          "SELECT ward, AVG(cost) AS usual FROM visits GROUP BY ward HAVING AVG(cost) > (SELECT AVG(cost) FROM visits)",
+          lambda h: [row for row in table(h.visits, "ward", mean("cost")) if row[1] > mean("cost")(h.visits)]),
+    Asked("scalar-of-cte", Style.DBT,
+          "with t as (select ward, count(*) as n from visits group by ward) select ward, n * 1.0 / (select sum(n) from "
+          "t) as part from t order by part desc",
+          lambda h: sorted(((ward, many / len(h.visits)) for ward, many in table(h.visits, "ward", n)),
+                           key=lambda row: -row[1]), ordered=True),
+    Asked("joined-measures", Style.DBT,
+          "with a as (select ward, count(*) as n from visits group by ward), b as (select ward, avg(cost) as usual "
+          "from visits group by ward) select a.ward, a.n, b.usual from a join b using (ward)",
+          lambda h: table(h.visits, "ward", n, mean("cost"))),
+    Asked("share-of-union", Style.MODE,
+          "WITH t AS (SELECT 'women' AS who, COUNT(*) AS n FROM visits WHERE sex = 'f' UNION ALL SELECT 'men', "
+          "COUNT(*) FROM visits WHERE sex = 'm') SELECT who, n * 1.0 / SUM(n) OVER () AS part FROM t",
+          lambda h: [(who, sum(v.sex == sex for v in h.visits) / len(h.visits))
+                     for who, sex in (("women", "f"), ("men", "m"))]),
     Asked("union-all-of-counts", Style.MODE,
           "SELECT 'women' AS who, COUNT(*) AS n FROM visits WHERE sex = 'f' UNION ALL SELECT 'men', COUNT(*) FROM "
           "visits WHERE sex = 'm'",

@@ -8,11 +8,18 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Mapping
+from fractions import Fraction
 
+from inbounds.exact.rational import round_up
 from inbounds.query.answer.released.leaf import MeasureRef, Named
 from inbounds.query.answer.released.window import Window
 from inbounds.query.expressions.node import Node
 from inbounds.query.question.measure import Measure
+
+
+def raise_confidence(confidence: float, at_once: int) -> float:
+    """Return the confidence of each of several intervals that must all hold: each misses with a part of the odds."""
+    return confidence if at_once == 1 else round_up(1 - (1 - Fraction(confidence)) / at_once)
 
 
 def needed_cells(node: Node, question_of: Mapping[Measure, int], rows: int) -> Counter[int] | None:

@@ -24,7 +24,7 @@ from inbounds.query.grammar.text import SqlText, kind
 from inbounds.query.question.measure import Measure
 from inbounds.query.sql.measure_calls import MeasureCalls, find_measures
 from inbounds.query.sql.relations import MOST_NESTED, FromReader
-from inbounds.query.sql.shown.released import ReleasedScope, read_having, read_released
+from inbounds.query.sql.shown.released import ReleasedScope, ScalarReader, read_having, read_released
 from inbounds.query.sql.shown.view import ViewReader, released_names
 from inbounds.query.sql.shown.windows import WindowReader
 from inbounds.query.sql.subqueries import is_grouped, mixes_units
@@ -39,25 +39,51 @@ def is_of_answer(reader: FromReader, tree: exp.Select) -> bool:
     A look aside: whatever is wrong is left to whoever reads it.
     """
     source = tree.args.get("from_")
-    if source is None or tree.args.get("joins") or reader.depth >= MOST_NESTED:
+    if source is None or reader.depth >= MOST_NESTED:
         return False
-    is_named = tree.args.get("with_") is not None or reader.is_given(source.this)
-    if not is_named and not isinstance(source.this, exp.Subquery):
+    has_with = tree.args.get("with_") is not None
+    if not all(has_with or reader.is_given(node) or isinstance(node, exp.Subquery) for node in sources_of(tree)):
         return False
     try:
-        return _finds_answer(FromReader(reader.text.aside(), reader.tables, reader.depth), tree.copy())
+        aside, copied = FromReader(reader.text.aside(), reader.tables, reader.depth), tree.copy()
+        aside.read_with(copied)
+        return all(_finds_answer(aside, node) for node in sources_of(copied))
     except InvalidQuestion:
+        if reader.text.has_no_end:
+            raise
         return False
 
 
-def _finds_answer(reader: FromReader, tree: exp.Select) -> bool:
-    reader.read_with(tree)
-    found = reader.find_select(tree.args["from_"].this)
-    if found is None:
+def sources_of(tree: exp.Select) -> list[exp.Expr]:
+    """Return what stands after FROM and JOIN."""
+    return [tree.args["from_"].this, *(join.this for join in tree.args.get("joins") or ())]
+
+
+def releases(reader: FromReader, node: exp.Expr) -> bool:
+    """Return whether what stands after FROM or JOIN is what a SELECT releases; a look aside as well."""
+    try:
+        return _finds_answer(FromReader(reader.text.aside(), reader.tables, reader.depth), node.copy())
+    except InvalidQuestion:
+        if reader.text.has_no_end:
+            raise
         return False
-    tree, _, names = found
+
+
+def _finds_answer(reader: FromReader, node: exp.Expr) -> bool:
+    found = reader.find_statement(node)
+    return found is not None and _is_answer(reader, found.tree, found.names)
+
+
+def _is_answer(reader: FromReader, tree: exp.Expr, names: list[str]) -> bool:
+    """Return whether a statement releases something: each SELECT of a UNION ALL, or single values of SELECTs."""
+    reader.text.count_look()
     with reader.text.inside():
         inner = reader.inside()
+        if isinstance(tree, exp.Union):
+            inner.read_with(tree)
+            return all(_is_answer(reader, part.unnest(), names) for part in (tree.this, tree.expression))
+        if not isinstance(tree, exp.Select) or tree.args.get("from_") is None:
+            return any(one.find(exp.Subquery) is not None for one in tree.expressions)
         if is_of_answer(inner, tree):
             return True
         if tree.args.get("distinct") or not (is_grouped(tree) or any(find_measures(tree))):
@@ -77,6 +103,8 @@ class InnerAnswer:
     view: View
     columns: Mapping[str, Named]
     """What it selects, by name."""
+    listed: tuple[Named, ...] = ()
+    """The same in order, whatever they are called."""
 
     @classmethod
     def of(
@@ -90,12 +118,15 @@ class InnerAnswer:
             refs.append(KeyRef(node, "bin" if is_bin else kind_of(column)))
         refs += (MeasureRef(measure, kind_of_measure(text.columns, measure)) for measure in measures)
         columns = view.columns or tuple(map(ViewColumn, refs))
+        return cls.by_name(view, columns)
+
+    @classmethod
+    def by_name(cls, view: View, columns: Sequence[ViewColumn]) -> InnerAnswer:
+        """Return columns of a SELECT by the names that they have outside."""
         names = {id(of): name for name, of in released_names(columns).items()}
-        named = {}
-        for selected in columns:
-            name = selected.given_name or names.get(id(selected.of)) or selected.of.name
-            named[name] = Named(name, selected.key or selected.of)
-        return cls(view, named)
+        labels = [selected.given_name or names.get(id(selected.of)) or selected.of.name for selected in columns]
+        named = [Named(label, column.key or column.of) for label, column in zip(labels, columns, strict=True)]
+        return cls(view, {column.column: column for column in named}, tuple(named))
 
     @property
     def keys(self) -> tuple[str, ...]:
@@ -106,8 +137,8 @@ class InnerAnswer:
 class AnswerReader(ViewReader):
     """Reads a SELECT about what another one releases."""
 
-    def __init__(self, text: SqlText, inner: InnerAnswer, alias: str) -> None:
-        super().__init__(text, (), MeasureCalls(text))
+    def __init__(self, text: SqlText, inner: InnerAnswer, alias: str, scalars: ScalarReader | None = None) -> None:
+        super().__init__(text, (), MeasureCalls(text), scalars)
         self._inner, self._alias = inner, alias
         self._names = inner.columns
         self._grouped: tuple[Named, ...] | None = None
@@ -162,7 +193,7 @@ class AnswerReader(ViewReader):
     def _scope(self, read_name: object = None) -> ReleasedScope:
         names = self._read_name if read_name is None else self._read_key_in_expression
         scope = ReleasedScope(self._text, self._read_aggregate, names, lambda _: None)
-        scope.named_windows = self._windows
+        scope.named_windows, scope.scalars = self._windows, self._scalars
         return scope
 
     def _read_aggregate(self, node: exp.Expr) -> Node:

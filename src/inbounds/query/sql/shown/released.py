@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
 from datetime import date, datetime, time
-from typing import ClassVar, NoReturn, cast
+from typing import ClassVar, NoReturn, Protocol, cast
 
 from sqlglot import exp
 
@@ -12,6 +12,7 @@ from inbounds.errors import InvalidQuestion
 from inbounds.query.answer.released.evaluate import MOST_PARTS, common_kind, is_true, kind_of_node, refuse_size
 from inbounds.query.answer.released.functions import FUNCTIONS, MOST_DIGITS, SYNONYMS
 from inbounds.query.answer.released.leaf import KeyRef, Kind, Named, ReleasedRow, is_constant
+from inbounds.query.answer.released.source_column import SourceKey
 from inbounds.query.columns.column import Keys
 from inbounds.query.columns.derived_column import find_column
 from inbounds.query.expressions.arithmetic import Binary, Call, Negative, Operator
@@ -39,6 +40,13 @@ NO_ROW = ReleasedRow({}, {}, {})
 """Where constants are compared."""
 
 
+class ScalarReader(Protocol):
+    """Reads a SELECT in brackets that stands for the one value that it releases."""
+
+    def read(self, node: exp.Subquery) -> Node:
+        """Return what stands for it."""
+
+
 class ReleasedScope(Scope):
     """Names are keys and what is selected, calls are measures and functions of what is released."""
 
@@ -58,9 +66,12 @@ class ReleasedScope(Scope):
         self._read_measure, self._read_name, self._read_key = read_measure, read_name, read_key
         self.named_windows: Mapping[str, exp.Expr] = {}
         """What stands after WINDOW."""
+        self.scalars: ScalarReader | None = None
 
     def whole(self, node: exp.Expr) -> Node | None:
-        """Return the key that a column made of columns is."""
+        """Return the key that a column made of columns is, or the value of a SELECT in brackets."""
+        if isinstance(node, exp.Subquery) and self.scalars is not None:
+            return self.scalars.read(node)
         return self._read_key(node)
 
     def name(self, node: exp.Column) -> Node:
@@ -218,7 +229,8 @@ class ReleasedScope(Scope):
     def _refuse_no_key(self, nodes: list[exp.Expr], values: list[Node]) -> None:
         """Refuse a constant beside a key that no key is: it would be false without a word."""
         inside = [value.of if isinstance(value, Named) else value for value in values]
-        columns = [find_column(self.text.columns, value.of) for value in inside if isinstance(value, KeyRef)]
+        keys = [value.of for value in inside if isinstance(value, KeyRef) and not isinstance(value.of, SourceKey)]
+        columns = [find_column(self.text.columns, key) for key in keys]
         for column in columns:
             for node, value in zip(nodes, values, strict=True):
                 if isinstance(column, Keys) and isinstance(value, Constant) and value.value is not None:

@@ -15,7 +15,7 @@ from inbounds.query.answer.view import View, ViewColumn
 from inbounds.query.columns.column import Column, Keys
 from inbounds.query.columns.derived_column import find_column
 from inbounds.query.expressions.condition import Condition
-from inbounds.query.expressions.node import Node
+from inbounds.query.expressions.node import Constant, Node
 from inbounds.query.grammar.rows import is_derived, read_node
 from inbounds.query.grammar.text import SqlText, function_name, kind
 from inbounds.query.grammar.values import read_reference
@@ -23,14 +23,16 @@ from inbounds.query.question.quantile import Quantile, as_decimal_text
 from inbounds.query.question.shared_measures import Shared
 from inbounds.query.sql.measure_calls import MeasureCalls
 from inbounds.query.sql.measures import MEASURES, has_measure, refuse_no_measure
-from inbounds.query.sql.shown.released import ReleasedScope, read_having, read_released, read_whole
+from inbounds.query.sql.shown.released import ReleasedScope, ScalarReader, read_having, read_released, read_whole
 
 
 class ViewReader:
     """Reads what a SELECT shows, and collects the measures in it."""
 
-    def __init__(self, text: SqlText, keys: Sequence[Node], calls: MeasureCalls) -> None:
-        self._text = text
+    def __init__(
+        self, text: SqlText, keys: Sequence[Node], calls: MeasureCalls, scalars: ScalarReader | None = None
+    ) -> None:
+        self._text, self._scalars = text, scalars
         self._keys = keys
         self._calls = calls
         self._columns: list[ViewColumn] = []
@@ -38,6 +40,8 @@ class ViewReader:
         """What each thing selected is, by its node."""
         self._windows: dict[str, exp.Expr] = {}
         """What stands after WINDOW, by its name."""
+        self.takes_labels = False
+        """Whether constants may be selected: in a UNION ALL they say which SELECT a row is from."""
 
     def read(self, tree: exp.Select) -> View:
         """Read everything that a SELECT shows."""
@@ -93,7 +97,8 @@ class ViewReader:
             self._read_measure(node, alias)
         else:
             value = read_released(self._scope(self._read_key_in_expression), node)
-            if not measures_in(value) and not any(windows_in(value)):
+            is_label = self.takes_labels and isinstance(value, Constant)
+            if not measures_in(value) and not any(windows_in(value)) and not is_label:
                 refuse_no_measure(self._text, node)
             self._by_node[id(node)] = [value]
             self._columns.append(ViewColumn(value, alias))
@@ -184,7 +189,7 @@ class ViewReader:
     def _scope(self, read_name: Callable[[exp.Column], Node] | None = None) -> ReleasedScope:
         names = read_name or self._read_name
         scope = ReleasedScope(self._text, self._calls.read_in_expression, names, self._read_derived_key)
-        scope.named_windows = self._windows
+        scope.named_windows, scope.scalars = self._windows, self._scalars
         return scope
 
     def _read_derived_key(self, node: exp.Expr) -> Node | None:

@@ -1,0 +1,42 @@
+"""Cells of an answer, column by column: a value, the expected noise on it, and its interval."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Sequence
+from dataclasses import replace
+from fractions import Fraction
+
+from inbounds.query.answer.answer import Answer
+from inbounds.query.answer.released.leaf import Cell
+
+NOTHING = Answer((), ((),), ((),), Fraction(0), "", None, ((),), measured=())
+"""One row, in which nothing stands yet."""
+
+
+def cells_of(answer: Answer, row: int) -> list[Cell]:
+    """Return what an answer shows in each column of a row; keys have neither noise nor an interval."""
+    cells: list[Cell] = [(value, None, None) for value in answer.rows[row]]
+    for i, place in enumerate(answer.measure_places):
+        ends = answer.intervals[row][i] if answer.intervals else None
+        cells[place] = answer.rows[row][place], answer.noise[row][i], ends
+    return cells
+
+
+def riders_of(answer: Answer) -> dict[int, bool]:
+    """Return for each column that is no key, by place, whether its intervals are about the noise only."""
+    return dict(zip(answer.measure_places, answer.intervals_noise_only, strict=True))
+
+
+def add_cells(answer: Answer, names: Sequence[str], cells: Sequence[Cell], noise_only: Iterable[bool]) -> Answer:
+    """Return an answer with more columns, which are the same in each row."""
+    intervals = answer.intervals or ((None,) * answer.measures,) * len(answer.rows)
+    first = len(answer.columns)
+    return replace(
+        answer,
+        columns=(*answer.columns, *names),
+        rows=tuple((*row, *(cell[0] for cell in cells)) for row in answer.rows),
+        noise=tuple((*row, *(cell[1] for cell in cells)) for row in answer.noise),
+        intervals=tuple((*row, *(cell[2] for cell in cells)) for row in intervals),
+        measured=(*answer.measure_places, *range(first, first + len(cells))),
+        noise_only=(*answer.intervals_noise_only, *noise_only),
+    )

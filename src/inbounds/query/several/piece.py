@@ -1,0 +1,278 @@
+"""A piece of a statement: what it shows, once everything that is asked for was released."""
+
+from __future__ import annotations
+
+from abc import ABC, abstractmethod
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass, field, replace
+from typing import Any
+
+from inbounds.query.answer.answer import Answer
+from inbounds.query.answer.apply_view import Viewer
+from inbounds.query.answer.interval_cover import noise_only
+from inbounds.query.answer.pivot_table import pivot_answer
+from inbounds.query.answer.released.needed_cells import raise_confidence
+from inbounds.query.answer.released.source_column import SourceColumn
+from inbounds.query.answer.view import View
+from inbounds.query.query import Query
+from inbounds.query.question.measure import Measure
+from inbounds.query.question.question import Question
+from inbounds.query.several.cells import NOTHING, add_cells, cells_of
+
+Questions = tuple[Question, ...]
+
+Released = Mapping[Questions, Answer]
+"""What was released, by the questions that it answers."""
+
+Ranks = Mapping[Any, int] | None
+"""In which order the values of a key lie that do not tell by themselves."""
+
+
+def is_ordered(view: View) -> bool:
+    """Return whether a view has ORDER BY, LIMIT or OFFSET."""
+    return bool(view.order or view.offset) or view.limit is not None
+
+
+def ranks_of(viewer: Viewer, view: View) -> Sequence[Ranks]:
+    """Return in which order the values of each column lie that a view shows."""
+    keys = (column.key for column in viewer.columns_of(view))
+    return [None if key is None else viewer.ranks.get(key.of.name) for key in keys]
+
+
+class Piece(ABC):
+    """What a part of a statement shows; everything in it follows from answers that are released together."""
+
+    @abstractmethod
+    def queries(self) -> Iterator[Query]:
+        """Yield everything that is asked for."""
+
+    @abstractmethod
+    def show(self, released: Released, confidence: float) -> Answer:
+        """Return what is shown; its intervals have this confidence."""
+
+    @abstractmethod
+    def need(self, confidence: float, needed: dict[tuple[Questions, int], float]) -> None:
+        """Note how sure the intervals of each question have to be for those that are shown."""
+
+    @property
+    @abstractmethod
+    def most_rows(self) -> int:
+        """So many rows are shown at most, whatever is released."""
+
+    @property
+    @abstractmethod
+    def has_public_rows(self) -> bool:
+        """Whether public keys alone say which rows are shown."""
+
+    @property
+    @abstractmethod
+    def ranks(self) -> Sequence[Ranks]:
+        """In which order the values of each column lie that is shown, where they do not tell."""
+
+    @property
+    def is_ordered(self) -> bool:
+        """Whether its text ends with ORDER BY, LIMIT or OFFSET, which would be taken for those of what is around it."""
+        return False
+
+    @abstractmethod
+    def without_adding_up(self) -> Piece:
+        """Return the same with each cell answered by itself."""
+
+
+@dataclass(frozen=True)
+class Scalars:
+    """Single values of other SELECTs, which stand in expressions."""
+
+    pieces: tuple[Piece, ...] = ()
+    columns: tuple[SourceColumn, ...] = ()
+
+    def bundles(self, after: int) -> dict[Measure, int]:
+        """Return the number of each, after so many questions: their intervals do not hold at once."""
+        return {column: after + place for place, column in enumerate(self.columns)}
+
+    def need(self, confidences: Sequence[float], needed: dict[tuple[Questions, int], float]) -> None:
+        """Note how sure the intervals of their questions have to be."""
+        for piece, confidence in zip(self.pieces, confidences, strict=True):
+            piece.need(confidence, needed)
+
+    def add_to(self, answer: Answer, released: Released, confidences: Sequence[float]) -> Answer:
+        """Return an answer with a column for each of them."""
+        sure = answer.confidences or (answer.confidence,) * answer.measures
+        for piece, column, confidence in zip(self.pieces, self.columns, confidences, strict=True):
+            shown = piece.show(released, confidence)
+            cell = cells_of(shown, 0)[-1] if shown.rows else (None, None, None)
+            if not piece.has_public_rows:  # by the true numbers it could be another row
+                cell = cell[0], None, None
+            answer = add_cells(answer, (str(column),), (cell,), shown.intervals_noise_only[-1:] or (True,))
+        return replace(answer, confidences=(*sure, *confidences))
+
+    def without_adding_up(self) -> Scalars:
+        """Return the same with each cell answered by itself."""
+        return replace(self, pieces=tuple(piece.without_adding_up() for piece in self.pieces))
+
+
+@dataclass(frozen=True)
+class Asked(Piece):
+    """One SELECT about rows, and how it is shown."""
+
+    query: Query
+    scalars: Scalars = field(default_factory=Scalars)
+
+    def queries(self) -> Iterator[Query]:
+        yield self.query
+        for piece in self.scalars.pieces:
+            yield from piece.queries()
+
+    @property
+    def most_rows(self) -> int:
+        rows, limit = len(self.query.questions[0].rows), self.query.shown.limit
+        return rows if limit is None else min(rows, limit)
+
+    @property
+    def has_public_rows(self) -> bool:
+        return self._view.shows_public_rows
+
+    @property
+    def ranks(self) -> Sequence[Ranks]:
+        return ranks_of(self._viewer(NOTHING), self.query.shown)
+
+    @property
+    def _view(self) -> View:
+        return self.query.public.view if self.query.public else self.query.shown
+
+    def _confidences(self, confidence: float) -> list[float]:
+        """Return how sure each question has to be, and then each scalar."""
+        paid, rows = self.query.paid, len(self.query.questions[0].rows)
+        count = 0 if paid is None else len(paid.questions)
+        question_of: dict[Measure, int] = {}
+        if paid is not None:
+            question_of = dict(zip(paid.asked, (which for which, _ in paid.places), strict=True))
+        question_of |= self.scalars.bundles(count)
+        most = self._view.most_at_once(question_of, count + len(self.scalars.columns), rows)
+        return [raise_confidence(confidence, at_once) for at_once in most]
+
+    def need(self, confidence: float, needed: dict[tuple[Questions, int], float]) -> None:
+        paid, sure = self.query.paid, self._confidences(confidence)
+        count = 0 if paid is None else len(paid.questions)
+        for which in range(count):
+            assert paid is not None
+            place = paid.questions, which
+            needed[place] = max(needed.get(place, 0.0), sure[which])
+        self.scalars.need(sure[count:], needed)
+
+    def _viewer(self, answer: Answer) -> Viewer:
+        paid = self.query.paid
+        measures = () if paid is None else paid.asked
+        bundles = () if paid is None else tuple(which for which, _ in paid.places)
+        count = 0 if paid is None else len(paid.questions)
+        scalars = self.scalars.bundles(count)
+        return Viewer.of(answer, self.query.questions, (*measures, *scalars), (*bundles, *scalars.values()))
+
+    def show(self, released: Released, confidence: float) -> Answer:
+        query, paid, sure = self.query, self.query.paid, self._confidences(confidence)
+        if paid is None:
+            answer = query.public.keys
+            count = 0
+        else:
+            answer, count = released[paid.questions], len(paid.questions)
+            answer = replace(
+                answer,
+                noise_only=noise_only(paid.questions, paid.places),
+                confidences=answer.confidences or (answer.confidence,) * answer.measures,
+            )
+        answer = self.scalars.add_to(replace(answer, confidence=confidence), released, sure[count:])
+        shown = self._viewer(answer).apply(self._view)
+        return query.public.beside(shown) if query.public else shown
+
+    @property
+    def is_ordered(self) -> bool:
+        return is_ordered(self.query.shown)
+
+    def without_adding_up(self) -> Asked:
+        return Asked(self.query.alone(), self.scalars.without_adding_up())
+
+    def __str__(self) -> str:
+        return str(self.query)
+
+
+@dataclass(frozen=True)
+class Values(Piece):
+    """One row, of single values of other SELECTs."""
+
+    view: View
+    scalars: Scalars
+
+    def queries(self) -> Iterator[Query]:
+        for piece in self.scalars.pieces:
+            yield from piece.queries()
+
+    @property
+    def most_rows(self) -> int:
+        return 1
+
+    @property
+    def has_public_rows(self) -> bool:
+        return self.view.shows_public_rows
+
+    @property
+    def ranks(self) -> Sequence[Ranks]:
+        return [None] * len(self.view.columns)
+
+    def _confidences(self, confidence: float) -> list[float]:
+        most = self.view.most_at_once(self.scalars.bundles(0), len(self.scalars.columns), 1)
+        return [raise_confidence(confidence, at_once) for at_once in most]
+
+    def need(self, confidence: float, needed: dict[tuple[Questions, int], float]) -> None:
+        self.scalars.need(self._confidences(confidence), needed)
+
+    def show(self, released: Released, confidence: float) -> Answer:
+        start = replace(NOTHING, confidence=confidence)
+        answer = self.scalars.add_to(start, released, self._confidences(confidence))
+        bundles = self.scalars.bundles(0)
+        return Viewer(answer, (), tuple(bundles), tuple(bundles.values()), {}).apply(self.view)
+
+    @property
+    def is_ordered(self) -> bool:
+        return is_ordered(self.view)
+
+    def without_adding_up(self) -> Values:
+        return replace(self, scalars=self.scalars.without_adding_up())
+
+    def __str__(self) -> str:
+        return " ".join([f"SELECT {', '.join(map(str, self.view.columns))}", *self.view.clauses])
+
+
+@dataclass(frozen=True)
+class Pivoted(Piece):
+    """What another piece shows, with a column for each category of a key."""
+
+    piece: Piece
+    key: str
+    text: str
+
+    def queries(self) -> Iterator[Query]:
+        yield from self.piece.queries()
+
+    @property
+    def most_rows(self) -> int:
+        return self.piece.most_rows
+
+    @property
+    def has_public_rows(self) -> bool:
+        return self.piece.has_public_rows
+
+    @property
+    def ranks(self) -> Sequence[Ranks]:
+        return ()  # it stands in no other
+
+    def need(self, confidence: float, needed: dict[tuple[Questions, int], float]) -> None:
+        self.piece.need(confidence, needed)
+
+    def show(self, released: Released, confidence: float) -> Answer:
+        return pivot_answer(self.piece.show(released, confidence), self.key)
+
+    def without_adding_up(self) -> Pivoted:
+        return replace(self, piece=self.piece.without_adding_up())
+
+    def __str__(self) -> str:
+        return self.text

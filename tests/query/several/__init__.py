@@ -1,0 +1,1 @@
+"""Tests of several released SELECTs in one statement."""
