@@ -79,7 +79,7 @@ def test_a_part_of_a_reference_does_not_group_rows_of_one_customer(tmp_path: Pat
     """Who groups by a part in a subquery is told that it mixes people; what the message says to write is true."""
     orders, lines = [(1, 2025, 30), (2, 2026, 30)], [(2025, 30, 7), (2026, 30, 1), (2026, 30, 2)]
     part = "SELECT COUNT(*) FROM (SELECT number, LEAST(COUNT(*), 3) AS n FROM lines GROUP BY {}) AS t WHERE n > 1"
-    told = "grouping by number alone mixes people; write GROUP BY customer, number"
+    told = "grouping by number alone would mix people; write GROUP BY customer, number"
     with pytest.raises(InvalidQuestion, match=told):
         count(tmp_path, orders, lines, part.format("number"))
     assert count(tmp_path, orders, lines, part.format("customer, number")) == 1

@@ -74,10 +74,10 @@ def refuse_shared(parts: Mapping[str, Contract], public: Collection[str]) -> Non
     """Refuse a public table that is where a private one is: whoever reads the one reads the other."""
     private = {name: _places(part) for name, part in parts.items() if name not in public}
     for name in public:
-        places = _places(parts[name])
+        part, places = parts[name], _places(parts[name])
         of_both = next((other for other, theirs in private.items() if places & theirs), None)
         if of_both is not None:
-            raise parts[name].refuse(
+            raise part.refuse(
                 f"the public table {name!r} is where the private table {of_both!r} is, so nothing in it is protected; "
                 "give it a source of its own, or leave out public = true",
                 "dataset",
