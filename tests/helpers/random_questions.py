@@ -254,8 +254,12 @@ class Questions:
         made = {name: self._unit_measure(words) for name in names[: dice.number(1, 3)]}
         measures = ", ".join(f"{text} AS {name}" for name, (text, _) in made.items())
         where = f" WHERE {words.condition(1)}" if dice.chance(0.3) else ""
+        found = [Name(name, kind) for name, (_, kind) in made.items()]
+        if dice.chance(0.5) and (key := self._unit_key(words)) is not None:
+            measures += f", {key[0]} AS {called}k"
+            found.append(Name(f"{called}k", "key", key[1]))
         text = f"(SELECT {of.unit}, {measures} FROM {of.text}{where} GROUP BY {of.unit}) AS {called}"
-        return From(text, called, unit, [Name(name, kind) for name, (_, kind) in made.items()])
+        return From(text, called, unit, found)
 
     def _unit_measure(self, words: Words) -> tuple[str, Kind]:
         dice, most = self.dice, self.dice.number(1, 50)
@@ -263,6 +267,7 @@ class Questions:
         if words.of["number"]:
             x = words.number(dice.number(0, 2))
             kinds += [(f"{name}({x})", "number") for name in ("MAX", "MIN", "AVG", "SUM", "SUM", "COUNT")]
+            kinds.append((f"{dice.one(['ARG_MIN', 'ARG_MAX'])}({dice.one(words.of['number']).text}, {x})", "number"))
             kinds.append((f"GREATEST(LEAST(SUM({x}), {most}), -{most})", "number"))
         if words.of["day"]:
             kinds.append((f"{dice.one(['MAX', 'MIN', 'AVG'])}({words.day(1)})", "day"))
@@ -270,6 +275,20 @@ class Questions:
             kinds.append((f"COUNT(DISTINCT {words.key(1)})", "number"))
         found: tuple[str, Kind] = dice.one(kinds)
         return found
+
+    def _unit_key(self, words: Words) -> tuple[str, tuple[Any, ...]] | None:
+        """Return what is a key of each unit: of any of its rows, the least, the greatest, or that of some row."""
+        dice = self.dice
+        if not words.of["key"]:
+            return None
+        name = dice.one(words.of["key"])
+        kinds = [f"{function}({name.text})" for function in ("MAX", "MIN", "ANY_VALUE")]
+        orders = [name.text]
+        orders += [words.number(1)] if words.of["number"] else []
+        orders += [words.day(1)] if words.of["day"] else []
+        for by in orders:
+            kinds += [f"ARG_MIN({name.text}, {by})", f"ARG_MAX({name.text}, {by})", f"FIRST({name.text} ORDER BY {by})"]
+        return str(dice.one(kinds)), name.keys
 
     def _alias(self) -> str:
         self._number += 1

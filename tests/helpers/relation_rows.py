@@ -90,27 +90,38 @@ def _unit_rows(relation: UnitRows, rows: Sequence[Row]) -> list[dict[str, Any]]:
     for row in rows:
         if oracle.kept(row):
             units[row[relation.unit or ""]].append(row)
-    return [
+    made = [
         {relation.unit or "": unit}
         | {name: _made(relation, name, measure, of_unit) for name, measure in relation.measures.items()}
         for unit, of_unit in units.items()
     ]
+    having = _Oracle(Question(relation.table, Count(), relation.having), frozenset())
+    return made if relation.having is None else [row for row in made if having.kept(row)]
 
 
 def _made(relation: UnitRows, name: str, measure: UnitMeasure, rows: Sequence[Row]) -> Any:
     if measure.column is None:
         return _clipped(relation.table.numbers(name), Fraction(len(rows)))
     oracle = _Oracle(Question(relation.of, Count()), frozenset())
+    if measure.by is not None:
+        return _first(measure, [(oracle.plain(measure.by, row), oracle.plain(measure.column, row)) for row in rows])
     values = [value for row in rows if (value := oracle.plain(measure.column, row)) is not None]
     if measure.function == "COUNT":
         return _clipped(relation.table.numbers(name), Fraction(len(values)))
     if measure.function == "COUNT DISTINCT":
         return Fraction(len(set(values)))
-    if not values:
-        return None
     if measure.function in ("MAX", "MIN"):
-        return max(values) if measure.function == "MAX" else min(values)
-    return _added(relation, name, measure, values)
+        return (max if measure.function == "MAX" else min)(values, default=None)
+    return _added(relation, name, measure, values) if values else None
+
+
+def _first(measure: UnitMeasure, pairs: Sequence[tuple[Any, Any]]) -> Any:
+    """Return the value of the row with the least or the greatest of another; of several such rows, the least."""
+    there = [pair for pair in pairs if None not in pair]
+    if not there:
+        return None
+    at = (min if measure.function == "ARG_MIN" else max)(by for by, _ in there)
+    return min(value for by, value in there if by == at)
 
 
 def _added(relation: UnitRows, name: str, measure: UnitMeasure, values: Sequence[Any]) -> Any:

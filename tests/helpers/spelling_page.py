@@ -28,6 +28,7 @@ TITLES: dict[Place, str] = {
     "value": "Values",
     "condition": "Conditions",
     "group": "Groups",
+    "unit": "Measures of each person",
 }
 
 FRAMES: dict[Place, str] = {
@@ -36,6 +37,7 @@ FRAMES: dict[Place, str] = {
     "value": "SELECT SUM({}) AS x FROM visits",
     "condition": "SELECT COUNT(*) FROM visits WHERE {}",
     "group": "SELECT {} AS x, COUNT(*) FROM visits GROUP BY x",
+    "unit": "SELECT x, COUNT(*) FROM (SELECT patient, {} AS x FROM visits GROUP BY patient) AS t GROUP BY x",
 }
 """The query that an example stands in."""
 

@@ -9,6 +9,7 @@ from tests.helpers.remedies.followed import Followed, followed
 
 COUNT = "SELECT COUNT(*) FROM visits"
 UNIT = "FROM visits GROUP BY patient) AS t"
+FINE = "(cost * cost * cost + age / 64)"
 
 TEXTS = [
     followed(
@@ -61,6 +62,18 @@ MEASURES = [
     followed(
         lambda d: d.per_unit(n="GREATEST(LEAST(COUNT(*), 3), 5)"),
         lambda d: d.per_unit(n="GREATEST(LEAST(COUNT(*), 5), 3)").mean("n"),
+    ),
+    followed(
+        f"SELECT COUNT(*) FROM (SELECT patient, SUM(clinic) AS x {UNIT}",
+        f"SELECT x, COUNT(*) FROM (SELECT patient, MAX(clinic) AS x {UNIT} GROUP BY x",
+    ),
+    followed(
+        f"SELECT x, COUNT(*) FROM (SELECT patient, ARG_MIN(clinic) AS x {UNIT} GROUP BY x",
+        f"SELECT x, COUNT(*) FROM (SELECT patient, ARG_MIN(clinic, admitted) AS x {UNIT} GROUP BY x",
+    ),
+    followed(
+        f"SELECT AVG(x) FROM (SELECT patient, ARG_MIN({FINE}, {FINE}) AS x {UNIT}",
+        f"SELECT AVG(x) FROM (SELECT patient, ARG_MIN(cost, {FINE}) AS x {UNIT}",
     ),
 ]
 

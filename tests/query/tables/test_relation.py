@@ -102,6 +102,24 @@ MADE = [
     "SELECT VARIANCE(m) FROM (SELECT who, MAX(size) AS m FROM visits GROUP BY who) AS t",
     "SELECT CORR(m, a) FROM (SELECT who, MAX(size) AS m, AVG(weight) AS a FROM visits GROUP BY who) AS t",
 ]
+CHOSEN = [
+    "SELECT p, COUNT(*) FROM (SELECT who, MAX(place) AS p FROM visits GROUP BY who) AS t GROUP BY p",
+    "SELECT p, SUM(n) FROM (SELECT who, ANY_VALUE(place) AS p, COUNT(*) AS n FROM visits GROUP BY who) AS t GROUP BY p",
+    "SELECT p, COUNT(*) FROM (SELECT who, MIN(CASE WHEN place = 'a' THEN 'z' ELSE place END) AS p FROM visits "
+    "GROUP BY who) AS t GROUP BY p",
+    "SELECT COUNT(*) FROM (SELECT who, MAX(place) AS p, MIN(place) AS q FROM visits GROUP BY who) AS t "
+    "WHERE p = 'c' AND q <> 'c'",
+    "SELECT COUNT(*) FROM (SELECT who, BOOL_OR(size > 0) AS b FROM visits GROUP BY who) AS t WHERE b",
+    "SELECT COUNT(*) FROM (SELECT who FROM visits GROUP BY who HAVING EVERY(size < 5) AND NOT BOOL_OR(place = 'b')) t",
+    "SELECT p, COUNT(*) FROM (SELECT who, FIRST(place ORDER BY day) AS p FROM visits GROUP BY who) AS t GROUP BY p",
+    "SELECT p, COUNT(*) FROM (SELECT who, ARG_MAX(CASE WHEN place = 'a' THEN 'z' ELSE place END, day) AS p "
+    "FROM visits GROUP BY who) AS t GROUP BY p",
+    "SELECT p, COUNT(*) FROM (SELECT who, ARG_MIN(place, place) AS p FROM visits GROUP BY who) AS t GROUP BY p",
+    "SELECT SUM(s) FROM (SELECT who, ARG_MAX(size, day) AS s FROM visits GROUP BY who) AS t",
+    "SELECT SUM(s) FROM (SELECT who, FIRST(size ORDER BY day DESC) AS s FROM visits GROUP BY who) AS t",
+    "SELECT AVG(w) FROM (SELECT who, ARG_MIN(weight, size) AS w FROM visits GROUP BY who) AS t",
+    "SELECT MEDIAN(d) FROM (SELECT who, ARG_MAX(day, weight) AS d FROM visits GROUP BY who) AS t",
+]
 JOINS = [
     "SELECT region, COUNT(*) FROM visits JOIN spots ON visits.place = spots.code GROUP BY region",
     "SELECT SUM(beds) FROM visits LEFT JOIN spots ON visits.place = spots.code WHERE size > 0",
@@ -189,7 +207,7 @@ def expected(query: Query, visits: list[dict[str, Any]], drugs: list[dict[str, A
 
 
 @pytest.mark.slow
-@pytest.mark.parametrize("sql", MADE + JOINS)
+@pytest.mark.parametrize("sql", MADE + CHOSEN + JOINS)
 def test_totals_are_those_of_plain_python(clinic: Clinic, sql: str) -> None:
     """A statement over rows made of rows and over joins adds up what plain Python finds in the same rows."""
     random = np.random.default_rng(20261117)
@@ -200,7 +218,7 @@ def test_totals_are_those_of_plain_python(clinic: Clinic, sql: str) -> None:
 
 
 @pytest.mark.slow
-@pytest.mark.parametrize("sql", MADE + JOINS)
+@pytest.mark.parametrize("sql", MADE + CHOSEN + JOINS)
 def test_no_unit_changes_more_than_the_sensitivity(clinic: Clinic, sql: str) -> None:
     """Removing all rows of a unit from all private tables changes all totals together by at most the sensitivity."""
     random = np.random.default_rng(20261118)
@@ -241,6 +259,7 @@ RANDOM_MEASURES = [
     "MAX(size)", "MIN(weight)", "COUNT(*)", "LEAST(COUNT(*), {c})", "SUM(size)",
     "LEAST(GREATEST(SUM(size), -{c}), {c})",
     "AVG(weight)", "COUNT(DISTINCT place)", "SUM(weight)", "COUNT(size)",
+    "ARG_MIN(size, weight)", "ARG_MAX(weight, size)",
 ]  # fmt: skip
 RANDOM_FROM = [
     "visits",
@@ -274,11 +293,30 @@ def test_random_contracts_groupings_and_joins(tmp_path: Path, limit: int) -> Non
             assert distance(more, found.totals(query, *without)) <= oracle.sensitivity(query.question), str(query)
 
 
-@pytest.mark.parametrize("sql", MADE + JOINS)
+@pytest.mark.parametrize("sql", MADE + CHOSEN + JOINS)
 def test_the_text_of_a_question_reads_as_itself(clinic: Clinic, sql: str) -> None:
     """A question about made rows is written as SQL that reads as the same question."""
     once = str(clinic.dataset.sql(sql))
     assert str(clinic.dataset.sql(once)) == once
+
+
+GROUPED = [
+    ("SELECT who, day, place FROM visits GROUP BY who, day, place", 3),
+    ("SELECT who, CASE WHEN size > 0 THEN 'a' END AS k FROM visits GROUP BY who, k", 2),
+    ("SELECT taker, dose FROM drugs JOIN visits ON taker = who GROUP BY taker, dose", 2),
+    ("SELECT who, dose FROM visits JOIN drugs ON who = taker GROUP BY who, dose", 2),
+    ("SELECT who, dose FROM visits LEFT JOIN drugs ON who = taker AND dose > size GROUP BY who, dose", 3),
+    ("SELECT who, region FROM visits JOIN spots ON place = code GROUP BY who, region", 3),
+]
+
+
+@pytest.mark.parametrize(("inner", "limit"), GROUPED)
+def test_a_unit_counts_with_as_many_groups_as_it_can_have(tmp_path: Path, inner: str, limit: int) -> None:
+    """The row limit of groups follows from the keys, and from the limits of the tables that they are of."""
+    contract = CONTRACT.replace('unit = "taker"\n', 'unit = "taker"\nmax_rows_per_unit = 2\n')
+    found = Clinic(tmp_path, contract)
+    assert found.dataset.sql(f"SELECT COUNT(*) FROM ({inner}) AS t").question.table.limit == limit
+    found.dataset.close()
 
 
 def test_python_and_sql_ask_the_same(clinic: Clinic) -> None:
@@ -289,6 +327,11 @@ def test_python_and_sql_ask_the_same(clinic: Clinic) -> None:
             d.per_unit(n="COUNT(*)", m="MAX(size)", where="place = 'a'").mean("m").where("n > 1"),
             "SELECT AVG(m) FROM (SELECT who, COUNT(*) AS n, MAX(size) AS m FROM visits WHERE place = 'a' GROUP BY who) "
             "AS t WHERE n > 1",
+        ),
+        (
+            d.per_unit(first="FIRST(place ORDER BY day)", big="BOOL_OR(size > 5)").count().by("first", "big"),
+            "SELECT first, big, COUNT(*) FROM (SELECT who, ARG_MIN(place, day) AS first, MAX(CASE WHEN size > 5 "
+            "THEN TRUE WHEN NOT size > 5 THEN FALSE END) AS big FROM visits GROUP BY who) AS t GROUP BY first, big",
         ),
         (d.per_unit().count_units(), "SELECT COUNT(DISTINCT who) FROM (SELECT DISTINCT who FROM visits)"),
         (d.rows_of("drugs").sum("dose"), "SELECT SUM(dose) FROM drugs"),
@@ -371,7 +414,8 @@ REFUSED = [
         "GROUP BY who",
     ),
     ("SELECT COUNT(*) FROM (SELECT who, place FROM visits GROUP BY who)", "place", "may differ"),
-    ("SELECT COUNT(*) FROM (SELECT who, MAX(place) AS p FROM visits GROUP BY who)", "place", "no MAX"),
+    ("SELECT COUNT(*) FROM (SELECT who, SUM(place) AS p FROM visits GROUP BY who)", "place", "no SUM; take MAX"),
+    ("SELECT COUNT(*) FROM (SELECT who, ARG_MIN(place) AS p FROM visits GROUP BY who)", "place", "in which row"),
     ("SELECT COUNT(*) FROM (SELECT who, MAX(size) FROM visits GROUP BY who)", "size", "needs a name"),
     ("SELECT COUNT(*) FROM (SELECT who, COUNT(*) AS n FROM visits)", "who", "add GROUP BY who"),
     ("SELECT COUNT(*) FROM (SELECT DISTINCT place FROM visits)", "place", "SELECT DISTINCT who"),
@@ -586,7 +630,7 @@ def test_units_of_different_kinds_are_not_joined(clinic: Clinic) -> None:
         clinic.dataset._others["drugs"] = kept
 
 
-ON_ENGINES = [*MADE[1::3], *JOINS[::2], JOINS[3], *NAMED_ALIKE]
+ON_ENGINES = [*MADE[1::3], *CHOSEN, *JOINS[::2], JOINS[3], *NAMED_ALIKE]
 
 
 @pytest.mark.slow

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from sqlglot import exp
 
-from inbounds.query.spelling.spelling import Spelling, case
+from inbounds.query.spelling.spelling import Spelling, truth_of
 
 SCHEMAS = ("public", "main", "dbo", "default")
 """What databases call the schema of tables that have none."""
@@ -104,16 +104,9 @@ def _conditions_as_keys(node: exp.Select) -> exp.Expr | None:
     for part in (*node.expressions, *(group.expressions if group is not None else ())):
         this = part.this if isinstance(part, exp.Alias) else part
         if isinstance(this, exp.Predicate | exp.Connector | exp.Not) and not _is_measure(this):
-            this.replace(_key_of(this.copy()))
+            this.replace(truth_of(this.copy()))
             changed = True
     return node if changed else None
-
-
-def _key_of(test: exp.Expr) -> exp.Expr:
-    while isinstance(test, exp.Paren):
-        test = test.this
-    opposite = exp.Not(this=exp.Paren(this=test.copy()))
-    return case((test, exp.true()), (opposite, exp.false()))
 
 
 CLAUSES = (

@@ -6,7 +6,7 @@ from fractions import Fraction
 
 from sqlglot import exp
 
-from inbounds.query.spelling.spelling import Spelling, call, case, number
+from inbounds.query.spelling.spelling import Spelling, call, case, number, truth_of
 
 RENAMED = {
     "MEAN": "AVG",
@@ -154,6 +154,62 @@ def _regression(node: exp.Expr) -> exp.Expr | None:
     return call("COUNT", case((both, number(1))))
 
 
+# What is made of the rows of a unit, in an inner SELECT.  Of all rows no such value is private.
+
+
+def _is_of_unit(node: exp.Expr) -> bool:
+    """Return whether a measure stands in an inner SELECT, or in a text of its own."""
+    select = node.find_ancestor(exp.Select)
+    return select is None or select.find_ancestor(exp.Select) is not None
+
+
+def _any_value(node: exp.Expr) -> exp.Expr | None:
+    """ANY_VALUE(x): any will do, so it is the least, which is always the same.  FIRST(x ORDER BY y): by that order."""
+    if len(node.expressions) != 1 or not _is_of_unit(node):
+        return None
+    (this,) = node.expressions
+    if not isinstance(this, exp.Order):
+        return call("MIN", this)
+    by = this.expressions[0]
+    if len(this.expressions) != 1 or not isinstance(by, exp.Ordered) or by.args.get("nulls_first"):
+        return None
+    is_last = bool(by.args.get("desc")) != (node.name.upper() == "LAST")
+    return call("ARG_MAX" if is_last else "ARG_MIN", this.this, by.this)
+
+
+ORDERED = {"MIN_BY": "ARG_MIN", "ARGMIN": "ARG_MIN", "MAX_BY": "ARG_MAX", "ARGMAX": "ARG_MAX"}
+
+
+def _ordered(node: exp.Expr) -> exp.Expr | None:
+    return call(ORDERED[node.name.upper()], *node.expressions)
+
+
+TRUTHS = {
+    "BOOL_OR": "MAX", "LOGICAL_OR": "MAX", "BOOLOR_AGG": "MAX", "BOOL_AND": "MIN", "LOGICAL_AND": "MIN",
+    "BOOLAND_AGG": "MIN", "EVERY": "MIN",
+}  # fmt: skip
+
+
+def _truth(node: exp.Expr) -> exp.Expr | None:
+    """BOOL_OR(x), BOOL_AND(x): false is before true."""
+    if len(node.expressions) != 1 or not _is_of_unit(node):
+        return None
+    (test,) = node.expressions
+    is_test = isinstance(test.unnest(), exp.Predicate | exp.Connector | exp.Not)
+    measure = call(TRUTHS[node.name.upper()], truth_of(test) if is_test else test)
+    return exp.EQ(this=measure, expression=exp.true()) if _is_condition(node) else measure
+
+
+def _is_condition(node: exp.Expr) -> bool:
+    """Return whether a value stands where a condition does: after HAVING, beside AND, or after WHEN."""
+    outside: exp.Expr | None = node.parent
+    while isinstance(outside, exp.Paren):
+        node, outside = outside, outside.parent
+    if isinstance(outside, exp.If):
+        return outside.this is node
+    return isinstance(outside, exp.Having | exp.Connector | exp.Not)
+
+
 MEASURES = (
     Spelling(tuple(RENAMED), _rename, "measure", "QUANTILE_CONT(age, 0.9)", "QUANTILE(age, 0.9)"),
     Spelling(("COUNT_IF", "COUNTIF"), _count_if, "measure", "COUNT_IF(age > 60)", "COUNT(*) FILTER (WHERE age > 60)"),
@@ -201,5 +257,20 @@ MEASURES = (
         "REGR_SLOPE(cost, age)",
         "COVAR_POP(cost, age) FILTER (WHERE cost IS NOT NULL AND age IS NOT NULL) / VAR_POP(age) FILTER (WHERE cost IS "
         "NOT NULL AND age IS NOT NULL)",
+    ),
+    Spelling(
+        ("ANY_VALUE", "FIRST", "LAST"),
+        _any_value,
+        "unit",
+        "FIRST(ward ORDER BY day)",
+        "ARG_MIN(ward, day)",
+    ),
+    Spelling(tuple(ORDERED), _ordered, "unit", "MAX_BY(ward, day)", "ARG_MAX(ward, day)"),
+    Spelling(
+        tuple(TRUTHS),
+        _truth,
+        "unit",
+        "BOOL_OR(age > 60)",
+        "MAX(CASE WHEN age > 60 THEN TRUE WHEN NOT age > 60 THEN FALSE END)",
     ),
 )

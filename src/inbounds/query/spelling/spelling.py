@@ -8,8 +8,9 @@ from typing import Any, Literal
 
 from sqlglot import exp
 
-Place = Literal["measure", "condition", "value", "group", "statement"]
-"""Where it stands: after SELECT, after WHERE, in a measure, after GROUP BY, or it is the whole statement."""
+Place = Literal["measure", "condition", "value", "group", "unit", "statement"]
+"""Where it stands: after SELECT, after WHERE, in a measure, after GROUP BY, in an inner SELECT that groups by the unit,
+or it is the whole statement."""
 
 Rewrite = Callable[[Any], exp.Expr | None]
 """Returns what a node is read as, None if it is no such spelling."""
@@ -39,6 +40,13 @@ def case(*branches: tuple[exp.Expr, exp.Expr], default: exp.Expr | None = None) 
     """Return a CASE."""
     ifs = [exp.If(this=test, true=value) for test, value in branches]
     return exp.Case(ifs=ifs, default=default) if default is not None else exp.Case(ifs=ifs)
+
+
+def truth_of(test: exp.Expr) -> exp.Expr:
+    """Return a condition as a value: true, false, or missing."""
+    test = test.unnest()
+    opposite = exp.Not(this=exp.Paren(this=test.copy()))
+    return case((test, exp.true()), (opposite, exp.false()))
 
 
 def number(value: int) -> exp.Expr:

@@ -195,7 +195,7 @@ class _GroupedReader:
         relation = UnitRows(alias, self.of, self._made(), where, self.keys, self.identifiers, None, self.unit)
         for name, (_, node) in self.measures.items():
             try:
-                relation.columns[name].numbers  # noqa: B018  which is refused where it stands
+                relation.columns[name].column  # noqa: B018  which is refused where it stands
             except InvalidQuestion as problem:
                 text.refuse(node, str(problem))
         if having is None:
@@ -281,8 +281,8 @@ class _GroupedReader:
                 text.fit(node, lambda table, key=key: table.column(key))  # type: ignore[misc]
                 text.refuse(
                     selected,
-                    f"{kind(node)} may differ between the rows of one {self.owner}; use MAX or MIN of a number, group "
-                    "by it as well, or choose a category in WHERE",
+                    f"{kind(node)} may differ between the rows of one {self.owner}; write MAX({kind(node)}), group by "
+                    "it as well, or choose a category in WHERE",
                 )
             if name is None and isinstance(node, exp.Column) and key.name.endswith(f".{node.name}"):
                 name = str(node.name)  # as any database calls it

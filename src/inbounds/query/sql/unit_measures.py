@@ -1,4 +1,7 @@
-"""What an inner SELECT makes of the rows of a unit: MAX, MIN, AVG, SUM and COUNT, with ends for the last two."""
+"""What an inner SELECT makes of the rows of a unit: MAX, MIN, AVG, SUM and COUNT, with ends for the last two.
+
+ARG_MIN(ward, day) is the ward of the first day, ARG_MAX(ward, day) that of the last.
+"""
 
 from __future__ import annotations
 
@@ -13,7 +16,11 @@ from inbounds.query.grammar.values import is_number, read_constant
 from inbounds.query.tables.table import Table
 from inbounds.query.tables.unit_measure import Function, UnitMeasure
 
-OF_COLUMN: dict[str, Function] = {"MAX": "MAX", "MIN": "MIN", "AVG": "AVG", "SUM": "SUM"}
+OF_COLUMN: dict[str, Function] = {
+    "MAX": "MAX", "MIN": "MIN", "AVG": "AVG", "SUM": "SUM", "ARG_MIN": "ARG_MIN", "ARG_MAX": "ARG_MAX",
+}  # fmt: skip
+ORDERED = ("ARG_MIN", "ARG_MAX")
+"""What takes the value of one row, which another column says."""
 ENDS = ("LEAST", "GREATEST")
 LIKE = "MAX(age), LEAST(COUNT(*), 50)"
 
@@ -34,13 +41,23 @@ def read_unit_measure(text: SqlText, node: exp.Expr) -> UnitMeasure:
     if name == "COUNT":
         return _count(text, node)
     if name not in OF_COLUMN:
-        text.refuse(
-            node, f"{kind(node)} cannot be computed per unit; write {', '.join(OF_COLUMN)} or COUNT of a column"
-        )
+        text.refuse(node, f"{kind(node)} cannot be computed per unit; write COUNT, {', '.join(OF_COLUMN)}")
+    if name in ORDERED:
+        return _read_ordered(text, node)
     (this,) = text.arguments(node, 1, f"{name}(age)")
     if isinstance(this, exp.Distinct):
         text.refuse(this, "DISTINCT works inside COUNT only; leave it out")
     return UnitMeasure(OF_COLUMN[name], read_node(text, this))
+
+
+def _read_ordered(text: SqlText, node: exp.Expr) -> UnitMeasure:
+    """Read what a column is in the row with the least of another, or the greatest."""
+    name = function_name(node)
+    arguments = text.arguments(node, 2, like := f"{name}(ward, day)")
+    if len(arguments) != 2:
+        text.refuse(node, f"{name} takes a column, and one that says in which row; write it like {like}")
+    this, by = (read_node(text, argument) for argument in arguments)
+    return UnitMeasure(OF_COLUMN[name], this, by=by)
 
 
 def _count(text: SqlText, node: exp.Expr) -> UnitMeasure:

@@ -244,7 +244,7 @@ class TableReader:
             return self._select_having(relation, wanted)
         asked = {node.name for node in wanted.codes}
         columns = [column for name, column in relation.columns.items() if name in asked]
-        nodes = {column.measure.column for column in columns if column.measure.column is not None}
+        nodes = {node for column in columns for node in column.measure.nodes}
         condition = relation.condition
         keys = relation.keys
         # What an identifier says is the same in all rows of a group, which is told apart by it.

@@ -6,6 +6,7 @@ from sqlglot import exp
 
 from inbounds.query.engines.engine import Dialect
 from inbounds.query.statement.expressions import (
+    MOST_BRANCHES,
     Expression,
     bigint,
     cap,
@@ -18,18 +19,20 @@ from inbounds.query.statement.expressions import (
     whole,
 )
 from inbounds.query.statement.row_weights import MOST_ROWS
-from inbounds.query.tables.unit_measure import UnitColumn
+from inbounds.query.tables.unit_measure import Ranks, UnitColumn
 
 
-def aggregate(unit_column: UnitColumn, dialect: Dialect) -> Expression:
+def aggregate(unit_column: UnitColumn, dialect: Dialect) -> Expression:  # noqa: PLR0911  one for each kind
     """Return a measure of a unit's rows in steps above the least, NULL where it is missing."""
     measure = unit_column.measure
     stored = exp.Star() if measure.column is None else column(code_name(measure.column.name))
     match measure.function:
         case "MAX":
-            return bigint(exp.Max(this=stored))
+            return bigint(exp.Max(this=_rank(unit_column.ranks, stored, dialect)))
         case "MIN":
-            return bigint(exp.Min(this=stored))
+            return bigint(exp.Min(this=_rank(unit_column.ranks, stored, dialect)))
+        case "ARG_MIN" | "ARG_MAX":
+            return _choose_row(unit_column, stored, dialect)
         case "COUNT":
             low, high = int(unit_column.numbers.low), int(unit_column.numbers.high)
             return _subtract(bigint(clip(exp.Count(this=stored), whole(low), whole(high))), low)
@@ -39,6 +42,32 @@ def aggregate(unit_column: UnitColumn, dialect: Dialect) -> Expression:
             return _sum(unit_column, stored, dialect)
         case "AVG":
             return _mean(unit_column, stored, dialect)
+
+
+def _rank(ranks: Ranks, code: Expression, dialect: Dialect) -> Expression:
+    """Return the place of a code in the order of its values: by a test for each if they are few."""
+    if ranks.numbers is None:
+        return code
+    if ranks.size > MOST_BRANCHES:
+        return bigint(dialect.pick_number(code, ranks.numbers))
+    return bigint(case([(compare(code, "=", whole(at)), whole(to)) for at, to in enumerate(ranks.numbers)]))
+
+
+def _choose_row(unit_column: UnitColumn, stored: Expression, dialect: Dialect) -> Expression:
+    """Return the value of the row that has the least of another column, or the greatest; of several, the least value.
+
+    Both are one number, with the other column in front.  A row that lacks either has none.
+    """
+    by, ranks = unit_column.measure.by, unit_column.ranks
+    assert by is not None
+    order = bigint(_rank(unit_column.ranks_of(by), column(code_name(by.name)), dialect))
+    value, last = bigint(_rank(ranks, stored, dialect)), whole(ranks.size - 1)
+    is_last = unit_column.measure.function == "ARG_MAX"
+    behind = exp.Sub(this=last, expression=exp.paren(value)) if is_last else value
+    pair = exp.Add(this=exp.Mul(this=exp.paren(order), expression=whole(ranks.size)), expression=exp.paren(behind))
+    chosen = exp.paren(bigint(exp.Max(this=pair) if is_last else exp.Min(this=pair)))
+    rest = exp.Mod(this=chosen, expression=whole(ranks.size))
+    return exp.Sub(this=last.copy(), expression=exp.paren(rest)) if is_last else rest
 
 
 def _sum(unit_column: UnitColumn, stored: Expression, dialect: Dialect) -> Expression:

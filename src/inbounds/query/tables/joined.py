@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Collection, Iterator, Mapping
 from dataclasses import dataclass, replace
 from functools import cached_property
+from math import prod
 
 from inbounds.errors import InvalidQuestion
 from inbounds.query.columns.column import Column, Keys
@@ -237,6 +238,16 @@ class Joined:
         unit = ROW if one_each or self.unit is None else self.unit
         limit = max(table.limit for table in self.parts)
         return Table(self.name, unit, limit, self.columns, relation=self, identifiers=self.identifiers)
+
+    def limit_of(self, labels: Collection[str]) -> int:
+        """Return how many different values some columns have together in the rows of a unit, by the tables' limits."""
+        places = {label: name for name, names in self.names.items() for label in names.values()}
+        holders = {places.get(label, "") for label in labels}
+        if not holders <= set(self.private_tables):  # what is public, or looked at as it is, may be of any
+            return self.table.limit
+        # Beside the rows that match there may be one in which all of the table is missing.
+        unmatched = {join.name for join in self.joins if isinstance(join, Join) and join.keep and join.looks_further}
+        return prod(self.private_tables[name].limit + (name in unmatched) for name in holders)
 
     @property
     def parts(self) -> list[Table]:

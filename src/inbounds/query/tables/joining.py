@@ -61,6 +61,11 @@ class Join:
         return not self.keep and self.semi != "NOT EXISTS"
 
     @property
+    def looks_further(self) -> bool:
+        """Whether rows of a unit may match while others of it do not."""
+        return bool(self.pairs) or self.condition is not None or not self.by_unit
+
+    @property
     def is_public(self) -> bool:
         """Whether the table is public."""
         return self.private is None

@@ -10,6 +10,7 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from functools import cached_property
+from math import prod
 from typing import ClassVar
 
 from inbounds.errors import InvalidQuestion
@@ -67,12 +68,24 @@ class UnitRows:
     def table(self) -> Table:
         """What can be asked of the rows."""
         columns: dict[str, Column] = {name: self.of.column(node).as_stored(name) for name, node in self.keys.items()}
-        columns.update((name, column.numbers) for name, column in self.columns.items())
+        columns.update((name, made.column) for name, made in self.columns.items())
         if self.keys or self.identifiers:
             identifiers = {name: replace(self.of.identifiers[own], name=name) for name, own in self.identifiers.items()}
-            return Table(self.name, self.unit or "", self.of.limit, columns, relation=self, identifiers=identifiers)
+            return Table(self.name, self.unit or "", self.limit, columns, relation=self, identifiers=identifiers)
         all_units = self.condition is None and self.having is None and self.of.is_stored
         return Table(self.name, ROW, 1, columns, self.of.units if all_units else None, relation=self)
+
+    @property
+    def limit(self) -> int:
+        """How many rows of a unit count in full: as many as it has groups, if its tables keep to their limits."""
+        of, keys = self.of, [self.of.column(node) for node in self.keys.values()]
+        most = [of.limit]
+        if not self.identifiers:
+            most.append(prod(key.size + 1 for key in keys))  # a key may be missing
+        if isinstance(of.relation, Joined):
+            stored = {name for key in keys for name in key.stored}
+            most.append(of.relation.limit_of({*self.identifiers.values(), *stored}))
+        return min(most)
 
     @property
     def ties(self) -> set[frozenset[Domain]]:

@@ -1,6 +1,8 @@
-"""What is made of all rows of a unit: one number, with bounds that follow from the contract alone.
+"""What is made of all rows of a unit: one value, with bounds or keys that follow from the contract alone.
 
     MAX(x), MIN(x), AVG(x)     the bounds of x; a mean is rounded to the step of x
+    MAX(ward), MIN(ward)       the keys of ward, which have the order of texts, of numbers, or of false before true
+    ARG_MIN(x, day)            what x was on the first day: the bounds or the keys of x
     COUNT(*), COUNT(x)         from 0 to c
     COUNT(DISTINCT clinic)     from 0 to the number of keys
     SUM(x)                     from the least sum of 1 to c rows to the greatest
@@ -20,18 +22,23 @@ from typing import Literal
 from inbounds.bounds import Bounds
 from inbounds.bounds.notation import write_end
 from inbounds.errors import InvalidQuestion, LatticeTooFine
-from inbounds.query.columns.column import FARTHEST, Keys, Numbers, grain_of, refuse_column
+from inbounds.query.columns.column import FARTHEST, Column, Key, Keys, Numbers, grain_of, refuse_column
 from inbounds.query.columns.derived_column import DerivedNumbers
+from inbounds.query.columns.integer_expression import LARGEST
 from inbounds.query.expressions.node import Node
 from inbounds.query.expressions.raw import Raw
 from inbounds.query.tables.table import Table
 
-Function = Literal["MAX", "MIN", "AVG", "SUM", "COUNT", "COUNT DISTINCT"]
+Function = Literal["MAX", "MIN", "AVG", "SUM", "COUNT", "COUNT DISTINCT", "ARG_MIN", "ARG_MAX"]
+
+
+CHOOSING = ("MAX", "MIN", "ARG_MIN", "ARG_MAX")
+"""Functions whose value is that of one of the rows."""
 
 
 @dataclass(frozen=True)
 class UnitMeasure:
-    """One number for each unit: a function of a column of its rows, or of the rows themselves."""
+    """One value for each unit: a function of a column of its rows, or of the rows themselves."""
 
     function: Function
     column: Node | None = None
@@ -40,6 +47,13 @@ class UnitMeasure:
     """What a count or a sum is raised to, if GREATEST says so."""
     most: Fraction | None = None
     """What a count or a sum is lowered to, if LEAST says so."""
+    by: Node | None = None
+    """What says which row ARG_MIN and ARG_MAX take: the one with the least of it, or the greatest."""
+
+    @property
+    def nodes(self) -> list[Node]:
+        """The columns that it looks at."""
+        return [node for node in (self.column, self.by) if node is not None]
 
     @property
     def has_ends(self) -> bool:
@@ -49,23 +63,75 @@ class UnitMeasure:
     def __str__(self) -> str:
         # An identifier is counted where it is there.
         name = "*" if self.column is None else self.column.text if isinstance(self.column, Raw) else str(self.column)
-        text = f"COUNT(DISTINCT {name})" if self.function == "COUNT DISTINCT" else f"{self.function}({name})"
+        by = "" if self.by is None else f", {self.by}"
+        text = f"COUNT(DISTINCT {name})" if self.function == "COUNT DISTINCT" else f"{self.function}({name}{by})"
         if self.most is not None:
             text = f"LEAST({text}, {write_end(self.most)})"
         return text if self.least is None else f"GREATEST({text}, {write_end(self.least)})"
 
 
+@dataclass(frozen=True)
+class Ranks:
+    """The codes of a column in the order of its values: keys are listed in any order, numbers in their own."""
+
+    size: int
+    """How many values there are."""
+    numbers: tuple[int, ...] | None = None
+    """The place of each code in that order, None if codes are in it."""
+
+    @classmethod
+    def of(cls, column: Column) -> Ranks:
+        """Return the places of a column's codes; texts are compared by their characters' numbers, on every engine."""
+        if isinstance(column, Numbers):
+            return cls(column.size)
+        places = {key: place for place, key in enumerate(in_order(column))}
+        numbers = tuple(places[key] for key in column.keys)
+        return cls(column.size, None if numbers == tuple(range(column.size)) else numbers)
+
+
+def in_order(column: Keys) -> tuple[Key, ...]:
+    """Return keys from the least to the greatest, as MIN and MAX have them."""
+    return tuple(sorted(column.keys))  # all are of one type
+
+
 @dataclass(frozen=True, eq=False)
 class UnitColumn:
-    """A measure of a unit's rows as a column of numbers: what it is made of, and where it can be."""
+    """A measure of a unit's rows as a column: what it is made of, and what it can be."""
 
     name: str
     measure: UnitMeasure
     of: Table
 
     @cached_property
-    def numbers(self) -> Numbers:
+    def column(self) -> Column:
         """The column, as a question sees it."""
+        if self.measure.function in CHOOSING:
+            if self.measure.by is not None:
+                self._refuse_long_order(self.of.column(self.measure.by))
+            source = self.of.column(self.measure.column)
+            return Keys(self.name, in_order(source)) if isinstance(source, Keys) else source.as_stored(self.name)
+        return self.numbers
+
+    @property
+    def ranks(self) -> Ranks:
+        """The order of the values that it is one of."""
+        assert self.measure.column is not None
+        return self.ranks_of(self.measure.column)
+
+    def ranks_of(self, node: Node) -> Ranks:
+        """Return the order of the values of a column."""
+        return Ranks.of(self.of.column(node))
+
+    def _refuse_long_order(self, by: Column) -> None:
+        """Refuse to look for a row by more values than fit into one number together with what is taken there."""
+        if by.size * self.of.column(self.measure.column).size >= LARGEST:
+            raise InvalidQuestion(
+                f"{self.measure} looks at more than 2^62 pairs of values; round one of them, as in ROUND(cost)"
+            )
+
+    @cached_property
+    def numbers(self) -> Numbers:
+        """The column, if it is one of numbers that are counted or added up."""
         measure = self.measure
         if measure.function == "COUNT":
             if measure.column is not None:
@@ -83,8 +149,8 @@ class UnitColumn:
         column = self.of.column(self.measure.column)
         if isinstance(column, Keys):
             raise InvalidQuestion(
-                f"{column.name} is categorical and has no {self.measure.function}; count its categories with "
-                f"COUNT(DISTINCT {column.node}), or choose one in WHERE"
+                f"{column.name} is categorical and has no {self.measure.function}; take MAX, MIN or COUNT(DISTINCT "
+                f"{column.node}), or choose one in WHERE"
             )
         return column
 
@@ -182,4 +248,6 @@ class UnitColumn:
             why = " (clamped)"
         elif measure.function == "AVG":
             why = " (rounded to the step)"
-        return f"{self.name} = {measure} in {self.numbers.bounds.brief()}{why}"
+        column = self.column
+        of = f"{column.size} categories" if isinstance(column, Keys) else column.bounds.brief()
+        return f"{self.name} = {measure} in {of}{why}"

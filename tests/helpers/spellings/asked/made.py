@@ -140,6 +140,31 @@ PER_UNIT = [
           "SELECT COUNT(*) FROM (SELECT patient_id, BOOL_OR(readmitted) AS ever FROM visits GROUP BY patient_id) "
           "WHERE ever",
           lambda h: line(of_units(h.visits, lambda rows: any(v.readmitted for v in rows)), count(column(0)))),
+    Asked("ever-in-emergency", Style.BIGQUERY,
+          "SELECT COUNT(*) FROM (SELECT patient_id FROM visits GROUP BY patient_id HAVING LOGICAL_OR(ward = "
+          "'emergency')) AS t",
+          lambda h: line(where(h.visits, lambda v: v.ward == "emergency"), distinct("patient_id")),
+          "SELECT COUNT(DISTINCT patient_id) FROM visits WHERE ward = 'emergency'"),
+    Asked("always-dear", Style.POSTGRESQL,
+          "SELECT dear, COUNT(*) FROM (SELECT patient_id, EVERY(cost > 200) AS dear FROM visits GROUP BY patient_id) t "
+          "GROUP BY dear",
+          lambda h: table(of_units(h.visits, lambda rows: all(v.cost > 200 for v in rows)), column(0), n),
+          "SELECT dear, COUNT(*) FROM (SELECT patient_id, BOOL_AND(cost > 200) AS dear FROM visits GROUP BY "
+          "patient_id) t GROUP BY dear"),
+    Asked("first-ward", Style.DUCKDB,
+          "SELECT first_ward, COUNT(*) FROM (SELECT patient_id, FIRST(ward ORDER BY admitted) AS first_ward FROM "
+          "visits GROUP BY patient_id) AS t GROUP BY first_ward",
+          lambda h: table(of_units(h.visits, lambda rows: min((v.admitted, v.ward) for v in rows)[1]), column(0), n),
+          "SELECT w, COUNT(*) FROM (SELECT ARG_MIN(ward, admitted::TEXT || ward) AS w FROM visits GROUP BY patient_id) "
+          "GROUP BY w"),
+    Asked("last-pain", Style.SPARK,
+          "SELECT sex, AVG(last_pain) FROM (SELECT patient_id, MIN(sex) AS sex, MAX_BY(pain, admitted) AS last_pain "
+          "FROM visits GROUP BY patient_id) AS t GROUP BY sex",
+          lambda h: table([(rows[0].sex, max((v.admitted, -v.pain) for v in rows)) for rows in groups(
+              where(h.visits, lambda v: v.pain is not None), ["patient_id"]).values()], column(0),
+              mean(lambda row: -row[1][1])),
+          "SELECT sex, AVG(p) FROM (SELECT MIN(sex) AS sex, ARG_MAX(pain, (admitted - DATE '2025-01-01') * 100 - pain) "
+          "AS p FROM visits GROUP BY patient_id) GROUP BY sex"),
     Asked("readmissions-of-each", Style.MODE,
           "SELECT again, COUNT(*) FROM (SELECT patient_id, SUM(CASE WHEN readmitted THEN 1 ELSE 0 END) AS again "
           "FROM visits GROUP BY patient_id) AS t GROUP BY again",
