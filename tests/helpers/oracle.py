@@ -289,7 +289,7 @@ class _Oracle:
         if None in given:
             return None
         if isinstance(node, Chain):
-            return "".join(given)
+            return "".join(map(text_of, given))
         name = node.operator if isinstance(node, Binary) else node.function if isinstance(node, Call) else ""
         return COMPUTED[name](*given)
 
@@ -350,6 +350,13 @@ class _Oracle:
         return COMPARED[test.operator](index, math.floor((constant - column.low) / column.step + HALF))
 
 
+def text_of(value: Any) -> str:
+    """Return a value as a text: a truth value in small letters, a whole number in digits, a day as in ISO 8601."""
+    if isinstance(value, bool):
+        return str(value).lower()
+    return str(int(value)) if isinstance(value, Fraction) else str(value)
+
+
 def number(value: Any) -> Fraction:
     """Return a value as a number, a day as its own."""
     return Fraction(value.toordinal()) if isinstance(value, date) else Fraction(value)
@@ -397,6 +404,19 @@ COMPUTED: dict[str, Callable[..., Any]] = {
     "NULLIF": lambda value, other: None if value == other else value,
     "UPPER": str.upper,
     "LOWER": str.lower,
+    "TEXTOF": text_of,
+    "STRFTIME": lambda day, form: day.strftime(
+        form.replace("%q", str((day.month + 2) // 3))
+        .replace("%Y", f"{day.year:04}")
+        .replace("%G", f"{day.isocalendar()[0]:04}")
+    ),
+    "REPLACE": lambda text, old, new="": new.join(text.split(old)),
+    "TRIM": lambda text, ends=" ": text.strip(ends),
+    "LTRIM": lambda text, ends=" ": text.lstrip(ends),
+    "RTRIM": lambda text, ends=" ": text.rstrip(ends),
+    "LPAD": lambda text, length, fill=" ": (fill * 99)[: max(0, int(length) - len(text))] + text[: int(length)],
+    "RPAD": lambda text, length, fill=" ": (text + fill * 99)[: int(length)],
+    "SPLIT_PART": lambda text, mark, place: (text.split(mark) + [""] * 99)[int(place) - 1],
 }
 
 COMPARED: dict[str, Callable[[Any, Any], bool]] = {

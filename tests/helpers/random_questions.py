@@ -101,6 +101,10 @@ class Words:
         ]
         if is_text:
             kinds += [lambda: f"UPPER({name.text})", lambda: f"LOWER({name.text})"]
+            kinds += [lambda: f"REPLACE({name.text}, 'a', 'bb')", lambda: f"LPAD({name.text}, 3, '*') || {name.text}"]
+        if self.of["day"]:
+            form = dice.one(["%Y-Q%q", "%b %Y", "%G-W%V", "%j", "%d.%m.%Y"])
+            kinds += [lambda: f"STRFTIME({self.day(0)}, '{form}')", lambda: f"CAST({self._part(0)} AS TEXT)"]
         return str(dice.one(kinds)())
 
     def condition(self, depth: int) -> str:

@@ -70,7 +70,7 @@ FUNCTIONS = [
     Refused("SELECT AVG(LOG(cost)) FROM visits", "LOG(cost)", "LOG is not supported; functions of columns are"),
     Refused("SELECT AVG(cost / age) FROM visits", "cost / age", "divides by a value that may be zero"),
     Refused("SELECT AVG(cost / 0) FROM visits", "cost / 0", "divides by zero; divide by another constant"),
-    Refused("SELECT COUNT(*) FROM visits WHERE CAST(ward AS TEXT) = '1'", "CAST(ward AS TEXT)", "CAST"),
+    Refused("SELECT COUNT(*) FROM visits WHERE CAST(clinic AS INT) = 1", "CAST(clinic AS INT)", "CAST"),
     Refused("SELECT AVG(MONTH(age)) FROM visits", "MONTH(age)", "MONTH takes a date, but age is a number"),
     Refused("SELECT MONTH(clinic), COUNT(*) FROM visits GROUP BY MONTH(clinic)", "MONTH(clinic)", "is categorical"),
     Refused(

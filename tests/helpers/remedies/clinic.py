@@ -75,7 +75,7 @@ FUNCTIONS = [
     followed("SELECT AVG(cost / age) FROM visits", "SELECT SUM(cost), SUM(age) FROM visits"),
     followed("SELECT AVG(cost / 0) FROM visits", "SELECT AVG(cost / 10) FROM visits"),
     followed(
-        "SELECT COUNT(*) FROM visits WHERE CAST(ward AS TEXT) = '1'",
+        "SELECT COUNT(*) FROM visits WHERE CAST(ward AS DATE) = '1'",
         "SELECT COUNT(*) FROM visits WHERE ward = '1'",
         "SELECT COUNT(*) FROM visits WHERE ward = 1",
     ),

@@ -39,6 +39,10 @@ def read_only(folder: Path) -> Dataset:
 
 CASES: list[Followed] = [
     followed(
+        "SELECT CAST(came AS TEXT), COUNT(*) FROM shifts GROUP BY 1",
+        "SELECT STRFTIME(came, '%H'), COUNT(*) FROM shifts GROUP BY 1",
+    ),
+    followed(
         lambda d: d.mean(column("cost") * timedelta(hours=1)), lambda d: d.median(column("came") + timedelta(hours=1))
     ),
     followed(

@@ -13,6 +13,26 @@ FINE = "(cost * cost * cost + age / 64)"
 
 TEXTS = [
     followed(
+        "SELECT CAST(cost AS TEXT), COUNT(*) FROM visits GROUP BY 1",
+        "SELECT CAST(ROUND(cost) AS TEXT), COUNT(*) FROM visits GROUP BY 1",
+    ),
+    followed(
+        "SELECT CAST(age * age AS TEXT), COUNT(*) FROM visits GROUP BY 1",
+        "SELECT CAST(FLOOR(age * age / 100) * 100 AS TEXT), COUNT(*) FROM visits GROUP BY 1",
+    ),
+    followed(
+        "SELECT REPLACE(clinic, '', 'the '), COUNT(*) FROM visits GROUP BY 1",
+        "SELECT REPLACE(clinic, 'north', 'south'), COUNT(*) FROM visits GROUP BY 1",
+    ),
+    followed(
+        "SELECT REPLACE(LPAD(clinic, 900, '.'), '.', '..'), COUNT(*) FROM visits GROUP BY 1",
+        "SELECT LEFT(LPAD(clinic, 900, '.'), 9), COUNT(*) FROM visits GROUP BY 1",
+    ),
+    followed(
+        "SELECT LPAD(clinic, 900) || LPAD(clinic, 900), COUNT(*) FROM visits GROUP BY 1",
+        "SELECT LEFT(LPAD(clinic, 900), 9) || LEFT(LPAD(clinic, 900), 9), COUNT(*) FROM visits GROUP BY 1",
+    ),
+    followed(
         "SELECT STRFTIME(admitted, '%H'), COUNT(*) FROM visits GROUP BY 1",
         "SELECT STRFTIME(admitted, '%Y-%m'), COUNT(*) FROM visits GROUP BY 1",
     ),

@@ -8,7 +8,7 @@ def _names(text: str) -> frozenset[str]:
 
 
 NOT_ANSWERED = _names(
-    "concat replace cast-to-text to-char-quarter left-join-counts-nobody never-came"
+    "left-join-counts-nobody never-came"
 )
 """Questions that have to be answered, and are refused."""
 

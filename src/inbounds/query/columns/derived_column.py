@@ -16,7 +16,7 @@ from inbounds.query.columns import text_keys, time_parts
 from inbounds.query.columns.alignment import align
 from inbounds.query.columns.calendar_parts import PART
 from inbounds.query.columns.column import LARGEST, MOST_STEPS, Column, Keys, Numbers
-from inbounds.query.columns.day_texts import HOUR, write_day, write_hour
+from inbounds.query.columns.day_texts import write_day, write_hour, write_value
 from inbounds.query.columns.expression_bounds import (
     Reading,
     choose,
@@ -37,7 +37,8 @@ from inbounds.query.columns.raw_keys import RawKeys
 from inbounds.query.columns.text_keys import Places
 from inbounds.query.expressions.arithmetic import Apart, Binary, Call, Case, Chain
 from inbounds.query.expressions.condition import And, Comparison, Condition, Like, Not, Or, Predicate
-from inbounds.query.expressions.functions import CLOCK_OF, CLOCK_PARTS, OF_TEXT
+from inbounds.query.expressions.day_form import HOUR
+from inbounds.query.expressions.functions import CLOCK_OF, CLOCK_PARTS, OF_TEXT, TEXT_OF
 from inbounds.query.expressions.node import ColumnRef, Constant, Node
 from inbounds.query.expressions.raw import Raw
 
@@ -167,7 +168,7 @@ class _Deriver:
             case Case():
                 return self._case(node)
             case Chain():
-                return text_keys.chain(node, [self._text("||", part) for part in node.texts])
+                return text_keys.chain(node, [write_value(part, self.value(part)) for part in node.texts])
             case Call():
                 return self._call(node)
         raise AssertionError(node)
@@ -257,6 +258,8 @@ class _Deriver:
             return time_parts.part_of_day(name, self.day(this, name))
         if name in CLOCK_PARTS:
             return self._part_of_time(name, this)
+        if name == TEXT_OF:
+            return write_value(this, self.value(this))
         if name == CLOCK_OF:
             return time_parts.clock_of(self.time(this, "CAST AS TIME"))
         if name == "STRFTIME":
@@ -290,11 +293,11 @@ class _Deriver:
                 return apart
         return time_parts.part_of(name, self.time(this, name))
 
-    def _write(self, form: str, this: Node) -> Places:
+    def _write(self, form: object, this: Node) -> Places:
         return (
             write_hour(self.time(this, "STRFTIME by hours"))
             if form == HOUR
-            else write_day(form, self.day(this, "STRFTIME"))
+            else write_day(str(form), self.day(this, "STRFTIME"))
         )
 
     def _truncate(self, name: str, this: Node) -> Reading:

@@ -11,6 +11,7 @@ from dataclasses import dataclass
 from fractions import Fraction
 from itertools import product
 from math import prod
+from typing import NoReturn
 
 from inbounds.errors import InvalidQuestion
 from inbounds.query.columns import integer_expression as w
@@ -18,8 +19,8 @@ from inbounds.query.columns.column import Key
 from inbounds.query.columns.expression_bounds import Reading
 from inbounds.query.columns.integer_expression import Whole
 from inbounds.query.expressions.arithmetic import Call
-from inbounds.query.expressions.functions import CASES
 from inbounds.query.expressions.node import Constant, Node
+from inbounds.query.expressions.text_functions import LONGEST, TEXT_FUNCTIONS
 
 MOST_MADE = 100_000
 """So many keys can be made of the keys of several columns."""
@@ -66,9 +67,24 @@ def rewrite(text: Places, change: Callable[[str], str]) -> Places:
 
 def apply(call: Call, text: Places) -> Places | Reading:
     """Return what a function of texts makes of them."""
-    if call.function in CASES:
-        return rewrite(text, str.upper if call.function == "UPPER" else str.lower)
+    if call.function in TEXT_FUNCTIONS:
+        function = TEXT_FUNCTIONS[call.function]
+        constants = function.read(call.arguments[1:])
+        return rewrite(text, lambda key: _short(call, function.change(key, *constants)))
     return measure_length(text) if call.function == "LENGTH" else take_part(call, text)
+
+
+def _short(node: Node, text: str) -> str:
+    """Return a text that was made; refuse one that is too long, before it is made longer."""
+    if len(text) > LONGEST:
+        _refuse_long(node)
+    return text
+
+
+def _refuse_long(node: Node) -> NoReturn:
+    raise InvalidQuestion(
+        f"{node} makes texts of more than {LONGEST} characters; take a part of each, as in LEFT(x, 9)"
+    )
 
 
 def take_part(call: Call, text: Places) -> Places:
@@ -97,6 +113,8 @@ def chain(node: Node, texts: Sequence[Places]) -> Places:
             f"{node} has {size:,} combinations of categories, more than {MOST_MADE:,}; take a part of each, "
             "as in LEFT(icd, 3)"
         )
+    if sum(max(len(str(key)) for key in text.keys) for text in texts) > LONGEST:
+        _refuse_long(node)
     joined = tuple("".join(map(str, keys)) for keys in product(*(text.keys for text in texts)))
     terms, factor = list[tuple[Whole, int]](), size
     for text in texts:

@@ -70,6 +70,10 @@ class Negative(Node):
         return f"-({text})" if self.this.binding < Node.binding or text.startswith("-") else f"-{text}"
 
 
+CAST_TO = {"TIMEOFDAY": "TIME", "TEXTOF": "TEXT"}
+"""Functions that are written as CAST, and to which type."""
+
+
 @dataclass(frozen=True)
 class Call(Node):
     """A function of expressions."""
@@ -82,8 +86,8 @@ class Call(Node):
         return self.arguments
 
     def __str__(self) -> str:
-        if self.function == "TIMEOFDAY":
-            return f"CAST({self.arguments[0]} AS TIME)"
+        if self.function in CAST_TO:
+            return f"CAST({self.arguments[0]} AS {CAST_TO[self.function]})"
         return f"{self.function}({', '.join(map(str, self.arguments))})"
 
 

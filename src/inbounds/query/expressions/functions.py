@@ -8,17 +8,18 @@ from fractions import Fraction
 from inbounds.display.suggestion import find_nearest, list_names
 from inbounds.errors import InvalidQuestion
 from inbounds.query.expressions.arithmetic import Call, Chain
+from inbounds.query.expressions.day_form import check_form
 from inbounds.query.expressions.node import Constant, Node
+from inbounds.query.expressions.text_functions import TEXT_FUNCTIONS
 
 PARTS = ("YEAR", "QUARTER", "MONTH", "WEEK", "WEEKDAY", "DAY")
 CLOCK_PARTS = ("HOUR", "MINUTE", "SECOND", "EPOCH")
 TRUNCATIONS = ("year", "quarter", "month", "week", "day", "hour", "minute", "second")
 CLOCK_OF = "TIMEOFDAY"
 """What CAST(t AS TIME) is kept as, and written as again."""
-CASES = ("UPPER", "LOWER")
-FORMS = ("%Y", "%Y-%m", "%Y-%m-%d", "%m", "%d", "%A", "%a", "%B", "%b", "%H")
-"""What a day can be written as, and a time by its hour; names of days and months are English."""
-OF_TEXT = (*CASES, "SUBSTR", "RIGHT", "LENGTH")
+TEXT_OF = "TEXTOF"
+"""What CAST(x AS TEXT) is kept as, and written as again."""
+OF_TEXT = (*TEXT_FUNCTIONS, "SUBSTR", "RIGHT", "LENGTH")
 """Functions of texts."""
 
 MOST_CHARACTERS = 1_000_000
@@ -45,7 +46,8 @@ ARGUMENTS: dict[str, tuple[int, int, str]] = {
     **{part: (1, 1, f"{part}(day)") for part in PARTS},
     **{part: (1, 1, f"{part}(time)") for part in CLOCK_PARTS},
     CLOCK_OF: (1, 1, "CAST(time AS TIME)"),
-    **{case: (1, 1, f"{case}(clinic)") for case in CASES},
+    TEXT_OF: (1, 1, "CAST(ward AS TEXT)"),
+    **{name: function.counts for name, function in TEXT_FUNCTIONS.items()},
 }
 """How many arguments a function of columns takes, and what it looks like."""
 
@@ -110,10 +112,12 @@ def call(name: str, *arguments: Node) -> Node:
         return _round(arguments[0], arguments[1] if len(arguments) == 2 else Constant(Fraction(0)))
     if name == "DATE_TRUNC":
         return _truncate(*arguments)
-    if name == "STRFTIME" and not (isinstance(arguments[1], Constant) and arguments[1].value in FORMS):
-        raise InvalidQuestion(f"STRFTIME takes one of {', '.join(FORMS)}, got {arguments[1]}; write it like {like}")
+    if name == "STRFTIME":
+        check_form(str(arguments[1].value) if isinstance(arguments[1], Constant) else str(arguments[1]))
     if name == "MOD" and not arguments[1].number:
         raise InvalidQuestion(f"MOD divides by {arguments[1]}, which may be zero; divide by a constant, as in {like}")
+    if name in TEXT_FUNCTIONS:
+        TEXT_FUNCTIONS[name].read(arguments[1:])
     if name in ("SUBSTR", "LEFT", "RIGHT"):
         return _take_part(name, *arguments)
     if name == "NULLIF" and not isinstance(arguments[1], Constant):

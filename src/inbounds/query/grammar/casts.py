@@ -11,7 +11,7 @@ from inbounds.query.columns.column import Column, Keys, Numbers
 from inbounds.query.columns.kind import CLOCK, DAY, TEXT_KEY, TIME, TRUTH_KEY
 from inbounds.query.expressions.arithmetic import Case
 from inbounds.query.expressions.condition import Compare
-from inbounds.query.expressions.functions import CLOCK_OF, call
+from inbounds.query.expressions.functions import CLOCK_OF, TEXT_OF, call
 from inbounds.query.expressions.node import Constant, Node
 from inbounds.query.grammar.text import SqlText
 
@@ -57,13 +57,12 @@ def truth_as_number(value: Node) -> Case:
 def cast_column(value: Node, column: Column, to: exp.DataType, digits: int | None = None) -> Node:
     """Return a column as another type, to so many digits; refuse what a row could make fail."""
     target = to.this
-    if column.kind is TRUTH_KEY:
-        if target == Type.BOOLEAN:
-            return value
-        if target in WHOLE or target in FRACTIONS:
-            return truth_as_number(value)
+    if target in TEXTS:
+        return value if column.kind is TEXT_KEY else call(TEXT_OF, value)
+    if column.kind is TRUTH_KEY and (target == Type.BOOLEAN or target in WHOLE | FRACTIONS):
+        return value if target == Type.BOOLEAN else truth_as_number(value)
     if isinstance(column, Keys):
-        if (column.kind is TEXT_KEY and target in TEXTS) or (column.kind is not TEXT_KEY and target in WHOLE):
+        if column.kind is not TEXT_KEY and target in WHOLE:
             return value
     elif column.kind is DAY:
         if target in DAYS:
@@ -82,10 +81,12 @@ def cast_column(value: Node, column: Column, to: exp.DataType, digits: int | Non
     )
 
 
-def cast_time(value: Node, to: exp.DataType) -> Node | None:
-    """Return the day of a moment or a day, or its time of day; None for other types."""
+def cast_unseen(value: Node, to: exp.DataType) -> Node | None:
+    """Return a value of which nothing is known as a day, a time of day or a text; None for other types."""
     if to.this in DAYS:
         return call("DATE_TRUNC", Constant("day"), value)
+    if to.this in TEXTS:
+        return call(TEXT_OF, value)
     return call(CLOCK_OF, value) if to.this in CLOCKS else None
 
 
@@ -93,7 +94,7 @@ def _cast_moment(value: Node, column: Column, to: exp.DataType) -> Node | None:
     """Return a moment or a time of day as another type; None where it has no such value."""
     if to.this in (MOMENTS if column.kind is TIME else CLOCKS):
         return value
-    return cast_time(value, to) if column.kind is TIME else None
+    return cast_unseen(value, to) if column.kind is TIME else None
 
 
 def _cast_number(value: Node, column: Numbers, to: exp.DataType, digits: int | None) -> Node | None:

@@ -28,7 +28,7 @@ from inbounds.query.expressions.normal_form import (
     negate,
 )
 from inbounds.query.expressions.raw import Raw
-from inbounds.query.grammar.casts import cast_column, cast_time, digits_of, is_cast, take_cast
+from inbounds.query.grammar.casts import cast_column, cast_unseen, digits_of, is_cast, take_cast
 from inbounds.query.grammar.free_text import FreeTexts
 from inbounds.query.grammar.intervals import DAYS_OF, MONTHS_OF, SIXTEEN_MONTHS, move_day, read_interval
 from inbounds.query.grammar.reader import Scope, read_condition_node, read_part, read_value
@@ -42,8 +42,8 @@ T = TypeVar("T", bound=Node)
 
 SYNONYMS = {
     "CEILING": "CEIL", "DAYOFMONTH": "DAY", "WEEKOFYEAR": "WEEK", "DATETRUNC": "DATE_TRUNC",
-    "SUBSTRING": "SUBSTR", "CHAR_LENGTH": "LENGTH", "CHARACTER_LENGTH": "LENGTH", "LEN": "LENGTH", "UCASE": "UPPER",
-    "LCASE": "LOWER",
+    "SUBSTRING": "SUBSTR", "BTRIM": "TRIM", "CHAR_LENGTH": "LENGTH", "CHARACTER_LENGTH": "LENGTH", "LEN": "LENGTH",
+    "UCASE": "UPPER", "LCASE": "LOWER",
 }  # fmt: skip
 
 KNOWN = {*ARGUMENTS, *TIMES, *OTHER_WEEKDAYS, *SYNONYMS, "CEIL", "DATE_PART"}
@@ -151,7 +151,7 @@ class RowScope(Scope):
         column = self.text.fit(node.this, lambda table: table.column(value))
         to = node.args["to"]
         if column is None:  # then what a column holds is not known yet, but the day of a day is that day
-            if (part := cast_time(value, to)) is None:
+            if (part := cast_unseen(value, to)) is None:
                 self.text.refuse(node, "CAST is not supported here; leave it out: the contract says what columns hold")
             return part
         digits = digits_of(self.text, to)

@@ -7,14 +7,8 @@ from collections.abc import Callable
 
 from sqlglot import exp
 
+from inbounds.query.spelling.day_forms import of_java, of_mysql, of_postgres
 from inbounds.query.spelling.spelling import Spelling, call, grouped, number, text, word
-
-POSTGRES = {
-    "day": "%A", "month": "%B", "dy": "%a", "mon": "%b", "fmday": "%A", "fmmonth": "%B", "yyyy": "%Y", "mm": "%m",
-    "dd": "%d", "yyyy-mm": "%Y-%m", "yyyy-mm-dd": "%Y-%m-%d",
-    "hh24": "%H",
-}  # fmt: skip
-"""How PostgreSQL writes the forms of a day."""
 
 
 def _name_of_day(node: exp.Expr) -> exp.Expr | None:
@@ -26,18 +20,24 @@ def _name_of_month(node: exp.Expr) -> exp.Expr | None:
 
 
 def _form(node: exp.Expr) -> exp.Expr | None:
-    """strftime('%Y', day), TO_CHAR(day, 'YYYY'), DATE_FORMAT(day, '%Y')."""
+    """strftime('%Y', day), TO_CHAR(day, 'YYYY'), DATE_FORMAT(day, '%Y'), FORMAT(day, 'yyyy')."""
     if len(node.expressions) != 2:
         return None
     texts = [isinstance(part, exp.Literal) and part.is_string for part in node.expressions]
     if texts not in ([False, True], [True, False]):
         return None
     day, literal = node.expressions if texts[1] else reversed(node.expressions)
-    form = str(literal.this)
-    if node.name.upper() == "TO_CHAR":
-        form = POSTGRES.get(form.lower(), form)
-    if node.name.upper() == "STRFTIME" and texts[1]:
+    form, name = str(literal.this), node.name.upper()
+    if name == "STRFTIME" and texts[1]:
         return None  # as it is read
+    if name == "FORMAT_DATE":
+        form = form.replace("%Q", "%q")
+    elif name == "TO_CHAR":
+        form = of_postgres(form) or form
+    elif name == "FORMAT" and len(form) == 1:
+        return None  # which .NET takes for a whole pattern
+    elif name in ("DATE_FORMAT", "FORMAT"):
+        form = of_mysql(form) if "%" in form else of_java(form) or form
     return call("STRFTIME", day, text(form))
 
 
@@ -186,12 +186,14 @@ DAY_SPELLINGS = (
     Spelling(("DAYNAME",), _name_of_day, "group", "DAYNAME(day)", "STRFTIME(day, '%A')"),
     Spelling(("MONTHNAME",), _name_of_month, "group", "MONTHNAME(day)", "STRFTIME(day, '%B')"),
     Spelling(
-        ("STRFTIME", "TO_CHAR", "DATE_FORMAT", "FORMAT_DATE"),
+        ("STRFTIME", "TO_CHAR", "DATE_FORMAT", "FORMAT_DATE", "FORMAT"),
         _form,
         "group",
-        "TO_CHAR(day, 'YYYY-MM')",
-        "STRFTIME(day, '%Y-%m')",
+        "TO_CHAR(day, 'YYYY-\"Q\"Q')",
+        "STRFTIME(day, '%Y-Q%q')",
     ),
+    Spelling(("DATE_FORMAT",), _form, "group", "DATE_FORMAT(day, '%M %Y')", "STRFTIME(day, '%B %Y')"),
+    Spelling(("FORMAT",), _form, "group", "FORMAT(day, 'yyyy-MM')", "STRFTIME(day, '%Y-%m')"),
     Spelling(
         ("DATEDIFF", "DATE_DIFF"),
         _difference,

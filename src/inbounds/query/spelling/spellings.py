@@ -8,5 +8,6 @@ from inbounds.query.spelling.functions import FUNCTIONS
 from inbounds.query.spelling.measures import MEASURES
 from inbounds.query.spelling.modes import MODES
 from inbounds.query.spelling.spelling import Spelling
+from inbounds.query.spelling.texts import TEXTS
 
-SPELLINGS: tuple[Spelling, ...] = (*CLAUSES, *MEASURES, *MODES, *FUNCTIONS, *DAY_SPELLINGS)
+SPELLINGS: tuple[Spelling, ...] = (*CLAUSES, *MEASURES, *MODES, *FUNCTIONS, *TEXTS, *DAY_SPELLINGS)
