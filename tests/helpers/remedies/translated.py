@@ -98,6 +98,11 @@ MEASURES = [
 ]
 
 CONDITIONS = [
+    followed(
+        f"{COUNT} WHERE admitted >= CURRENT_DATE - INTERVAL '30 days'",
+        f"{COUNT} WHERE admitted >= DATE '2026-12-31' - INTERVAL '30 days'",
+    ),
+    followed(f"{COUNT} WHERE admitted >= DATE '9999-12-31' + 2", f"{COUNT} WHERE admitted >= DATE '2026-12-31' + 2"),
     followed(f"{COUNT} WHERE 1 = 0", COUNT),
     followed(f"{COUNT} WHERE (age, ward) = (3, 1, 2)", f"{COUNT} WHERE (age, ward) = (3, 1)"),
     followed(

@@ -15,7 +15,7 @@ NOT_ANSWERED = _names(
 NOT_AS_IN_SQL = _names("")
 """Questions that are answered otherwise than in SQL."""
 
-NOT_EXPLAINED = _names("since-today since-now")
+NOT_EXPLAINED = _names("")
 """Questions that are rightly refused, for a reason that is not the one."""
 
 NOT_ONE = _names("")

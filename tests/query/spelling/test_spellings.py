@@ -24,6 +24,7 @@ name = "visits"
 source = "visits.parquet"
 unit = "patient"
 max_rows_per_unit = 16
+today = "2026-09-15"
 [columns]
 age.bounds = "[0, 110] step 1"
 cost.bounds = "[0, 100] step 0.01"

@@ -36,6 +36,8 @@ def terms_of(contract: Contract, tables: Tables, *, framed: bool, ledger: Path |
     facts = {"unit": unit, "max_rows_per_unit": str(table.limit)}
     if table.units is not None:
         facts["units"] = str(table.units)
+    if table.today is not None:
+        facts["today"] = str(table.today)
     if framed:
         facts["source"] = "a data frame that the program hands over"
     else:

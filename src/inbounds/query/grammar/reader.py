@@ -136,7 +136,7 @@ def _refuse_more_parts(scope: Scope, parts: int) -> None:
 
 def is_constant(node: exp.Expr | None) -> bool:
     """Return whether a node is a constant, or is to be read and refused as one."""
-    return isinstance(node, exp.Literal | exp.Boolean | exp.Cast | exp.Null)
+    return isinstance(node, exp.Literal | exp.Boolean | exp.Cast | exp.Null | exp.CurrentDate)
 
 
 def _read_chain(scope: Scope, node: exp.Expr) -> Node:

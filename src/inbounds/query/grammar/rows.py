@@ -29,6 +29,7 @@ from inbounds.query.expressions.normal_form import (
 )
 from inbounds.query.expressions.raw import Raw
 from inbounds.query.grammar.casts import cast_column, cast_unseen, digits_of, is_cast, take_cast
+from inbounds.query.grammar.constant_days import fold_day
 from inbounds.query.grammar.free_text import FreeTexts
 from inbounds.query.grammar.intervals import DAYS_OF, MONTHS_OF, SIXTEEN_MONTHS, move_day, read_interval
 from inbounds.query.grammar.reader import Scope, read_condition_node, read_part, read_value
@@ -113,7 +114,7 @@ class RowScope(Scope):
         operator = self.operators[type(node)]
         if operator == "//":
             return self.build(node, lambda: floor_divide(left, right))
-        return self.build(node, lambda: combine(cast("Operator", operator), left, right))
+        return self.build(node, lambda: fold_day(combine(cast("Operator", operator), left, right)))
 
     def call(self, node: exp.Expr) -> Node:  # noqa: PLR0911  one for each kind
         """Read a function of columns."""
@@ -138,12 +139,12 @@ class RowScope(Scope):
         values = [read_part(self, argument) for argument in node.expressions]
         if function == "DATE_PART" and len(values) == 2 and isinstance(values[0], Constant):
             part = str(values[0].value)
-            return self.build(node, lambda: call(_canonical_function(part), values[1]))
+            return self.build(node, lambda: fold_day(call(_canonical_function(part), values[1])))
         if function == "DATE_TRUNC" and len(values) == 2 and self._is_day_of_day(node, *values):
             return values[1]
         if function == "CEIL" and len(values) == 1:
             return self.build(node, lambda: negate(call("FLOOR", negate(values[0]))))
-        return self.build(node, lambda: call(function, *values))
+        return self.build(node, lambda: fold_day(call(function, *values)))
 
     def _cast(self, node: exp.Expr) -> Node:
         value = read_part(self, node.this)
@@ -170,7 +171,7 @@ class RowScope(Scope):
         for word in ("EXTRACT", str(node.this.name)):
             self.text.take_word(word)
         day = read_part(self, node.expression)
-        return self.build(node, lambda: call(_canonical_function(str(node.this.name)), day))
+        return self.build(node, lambda: fold_day(call(_canonical_function(str(node.this.name)), day)))
 
     def _take_part(self, node: exp.Substring) -> Node:
         """Read SUBSTRING(text FROM start FOR length)."""

@@ -13,6 +13,7 @@ from inbounds.query.expressions.functions import refuse_function
 from inbounds.query.expressions.node import ColumnRef, Node, quote_name
 from inbounds.query.grammar.text import SqlText, kind
 from inbounds.query.grammar.times import is_time, read_time
+from inbounds.query.grammar.today import read_today
 
 LONGEST_NUMBER = 400
 """Digits of a number, before or after the point."""
@@ -136,6 +137,8 @@ def no_value(node: exp.Expr | None) -> str | None:
 
 def read_constant(text: SqlText, node: exp.Expr | None) -> Constant:
     """Return a number exactly, a text, a day as its text, a time, or a truth value."""
+    if isinstance(node, exp.CurrentDate):
+        return read_today(text, node)
     if isinstance(node, exp.Cast) and is_time(node):
         return read_time(text, node)
     if isinstance(node, exp.Neg) and isinstance(node.this, exp.Literal) and not node.this.is_string:

@@ -177,8 +177,21 @@ def _midnight(node: exp.Expr) -> exp.Expr | None:
     return None if found is None else type(node)(this=node.this, expression=text(found[1]))
 
 
+TODAY = (
+    "NOW", "TODAY", "CURRENT_DATE", "CURRENT_TIMESTAMP", "LOCALTIMESTAMP", "GETDATE", "GETUTCDATE", "SYSDATETIME",
+    "SYSDATE", "CURDATE", "UTC_DATE", "TRANSACTION_TIMESTAMP",
+)  # fmt: skip
+
+
+def _today(node: exp.Expr) -> exp.Expr | None:
+    """NOW(), CURRENT_TIMESTAMP, TODAY(): the day, at whose beginning it is."""
+    return None if node.expressions or node.args.get("this") not in (None, node.name) else exp.CurrentDate()
+
+
 def _as_day(node: exp.Expr) -> exp.Expr | None:
-    """DATE(day)."""
+    """DATE(day), and DATE('now')."""
+    if len(node.expressions) == 1 and word(node.expressions[0]) == "now":
+        return exp.CurrentDate()
     return exp.cast(node.expressions[0], "DATE") if len(node.expressions) == 1 else None
 
 
@@ -227,4 +240,12 @@ DAY_SPELLINGS = (
     ),
     Spelling((exp.GTE, exp.LT), _midnight, "condition", "day >= '2026-03-01 00:00:00.000'", "day >= '2026-03-01'"),
     Spelling(("DATE",), _as_day, "group", "DATE(day)", "day"),
+    Spelling(
+        (*TODAY, exp.CurrentTimestamp, exp.Localtimestamp),
+        _today,
+        "condition",
+        "day >= DATE_TRUNC('month', NOW())",
+        "day >= DATE_TRUNC('month', CURRENT_DATE)",
+        words=TODAY,
+    ),
 )

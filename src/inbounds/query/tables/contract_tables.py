@@ -17,7 +17,10 @@ They share the units, the budget and the account in the ledger.
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping
+from contextlib import suppress
 from dataclasses import dataclass, field
+from datetime import date
+from functools import cached_property
 from typing import Any
 
 from inbounds.display.listing import Listing
@@ -43,9 +46,9 @@ MOST_DEPTH = 8
 
 DATASET_KEYS = (
     "name", "source", "table", *FORM_KEYS, "unit", "key", "whole", "belongs_to", "on", "max_rows_per_unit", "units",
-    "tick",
+    "tick", "today",
 )  # fmt: skip
-OTHER_KEYS = (*(key for key in DATASET_KEYS if key not in ("name", "units", "tick")), "public")
+OTHER_KEYS = (*(key for key in DATASET_KEYS if key not in ("name", "units", "tick", "today")), "public")
 
 
 TABLES_HEAD = ("table", "kind", "unit", "max rows per unit", "join key")
@@ -191,7 +194,22 @@ class _Reader:
             key=key,
             parent=parent,
             whole=self._whole(part, identifiers, unit if parent is None else ROW),
+            said_today=self._today,
         )
+
+    @cached_property
+    def _today(self) -> date | None:
+        """The day that CURRENT_DATE stands for, until the contract says another."""
+        if not self.contract.has("dataset", "today"):
+            return None
+        day = self.contract.value("dataset", "today")
+        with suppress(ValueError):
+            day = date.fromisoformat(day) if isinstance(day, str) else day
+        if type(day) is not date:
+            raise self.contract.refuse(
+                f'today must be a date, got {shown(day)}; write it like "2026-12-31"', "dataset", "today"
+            )
+        return day
 
     def _whole(self, part: Contract, identifiers: Mapping[str, Identifier], unit: str) -> frozenset[str]:
         """Return the identifiers that hold whole numbers: as the contract says, or as the public table has its keys."""

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
+from datetime import date
 from typing import TYPE_CHECKING
 
 from inbounds.display.suggestion import suggest
@@ -80,8 +81,15 @@ class Table:
     """The table whose units its rows belong to, if it has no unit of its own."""
     whole: frozenset[str] = frozenset()
     """The identifiers, and the unit, that are whole numbers, as the contract says: what files hold tells of rows."""
+    said_today: date | None = None
+    """Which day is today, if the contract says so."""
     _derived: dict[Node, Derived] = field(default_factory=dict, init=False, repr=False)
     """The columns made of columns that were asked about."""
+
+    @property
+    def today(self) -> date | None:
+        """Which day is today, None if that is not known."""
+        return self.said_today if self.relation is None else self.relation.parts[0].today
 
     @property
     def is_stored(self) -> bool:
