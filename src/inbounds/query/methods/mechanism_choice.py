@@ -16,6 +16,7 @@ from inbounds.choosing.recommendation import recommend
 from inbounds.mechanisms.bounded_laplace import BoundedLaplace
 from inbounds.mechanisms.mechanism import Mechanism
 from inbounds.privacy.guarantee import GuaranteeName
+from inbounds.published.ghosh2009 import Geometric
 
 
 @dataclass(frozen=True)
@@ -33,6 +34,13 @@ class Choice:
         return " ".join(str(self.mechanism.certificate).split())
 
 
+@dataclass(frozen=True)
+class Noise(Choice):
+    """Noise that is added, wherever the answer is."""
+
+    mechanism: Geometric
+
+
 @lru_cache(maxsize=1024)
 def choose(
     bounds: Bounds, sensitivity: Fraction, epsilon: Fraction, guarantee: GuaranteeName, pooling: Fraction | None
@@ -44,6 +52,13 @@ def choose(
     mechanism = BoundedLaplace(bounds, sensitivity, epsilon, guarantee=guarantee, pooling=pooling)
     error = mechanism.mean_error(stated_window(bounds, sensitivity / epsilon))
     return Choice(mechanism, f"bounded Laplace with the requested pooling, {float(pooling):g}", error)
+
+
+@lru_cache(maxsize=1024)
+def choose_noise(step: Fraction, sensitivity: Fraction, epsilon: Fraction, guarantee: GuaranteeName) -> Noise:
+    """Return the noise for numbers that are put in bounds afterwards, so that its law is the same everywhere."""
+    mechanism = Geometric(Bounds(None, None, step=step), sensitivity, epsilon, guarantee=guarantee)
+    return Noise(mechanism, "two-sided geometric noise", float(mechanism.error(0)))
 
 
 def _reason(mechanism: Mechanism, considered: int) -> str:

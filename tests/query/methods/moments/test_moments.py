@@ -19,7 +19,6 @@ from scipy import stats
 from inbounds.errors import InvalidQuestion
 from inbounds.query import Dataset
 from inbounds.query.expressions.node import ColumnRef
-from inbounds.query.methods.moments.ends import covariance_ends, variance_ends
 from inbounds.query.methods.moments.moments import MomentsOfColumns
 from inbounds.query.methods.moments.noise import mean_size
 from inbounds.query.methods.moments.planning import parts_of
@@ -259,40 +258,10 @@ def test_a_row_loses_epsilon_in_all_sums_together(epsilon: Fraction) -> None:
 
 
 @pytest.mark.slow
-def test_ends_hold_every_statistic_in_the_box() -> None:
-    """For random boxes of sums, no corner or point inside has a variance or covariance beyond the ends; and ends made
-    for half of the box do not hold them all."""
-    draw = np.random.default_rng(3)
-    beyond_half = 0
-    for _ in range(120):
-        size = draw.choice([0.1, 1, 10])
-        low = draw.exponential(1, 4) * draw.integers(0, 2, 4) * size
-        width = draw.exponential(1, 4)
-        points = low + width * np.concatenate([draw.random((300, 4)), draw.integers(0, 2, (100, 4))])
-
-        def ends(part: float, low: Any = low, width: Any = width) -> list[tuple[Any, Any]]:
-            return [(low[i : i + 1], low[i : i + 1] + part * width[i : i + 1]) for i in range(4)]
-
-        x, y, z, w = points.T
-        together = np.where(points.sum(axis=1) > 0, points.sum(axis=1), 1)
-        crossed = (x * w - y * z) / together**2
-        three = np.where((x + y + z) > 0, x + y + z, 1)
-        spread = np.maximum((x * z - y**2 / 4) / three**2, 0)
-        for statistic, (least, most), (_, half) in (
-            (crossed, covariance_ends(*ends(1)), covariance_ends(*ends(0.5))),
-            (spread, variance_ends(tuple(ends(1)[:3])), variance_ends(tuple(ends(0.5)[:3]))),  # type: ignore[arg-type]
-        ):
-            assert least[0] - 1e-12 <= statistic.min()
-            assert statistic.max() <= most[0] + 1e-12
-            beyond_half += statistic.max() > half[0]
-    assert beyond_half > 20
-
-
-@pytest.mark.slow
 @pytest.mark.parametrize("confidence", [0.8, 0.95])
 def test_intervals_cover_what_they_say(confidence: float, tmp_path: Path) -> None:
-    """All statistics lie in their intervals at once at least as often as was asked for; and intervals around answers of
-    sums of which one is far off do not pass for it."""
+    """Each statistic lies in its interval at least as often as was asked for; and intervals around answers of sums of
+    which one is far off do not pass for it."""
     with Playground(contract(COLUMNS, unit="who", limit=3), TYPES, tmp_path / "ledger.db") as playground:
         draw = random.Random(5)
         rows = [(i // 3, "a", draw.choice([-3, -2, 0, 1, 7]), draw.uniform(0.5, 2), 1, None) for i in range(900)]
@@ -304,13 +273,13 @@ def test_intervals_cover_what_they_say(confidence: float, tmp_path: Path) -> Non
               both * n / (n - 1), np.corrcoef(x, y)[0, 1]]  # fmt: skip
     runs = 600
 
-    def covered(totals: list[int]) -> int:
+    def covered(totals: list[int]) -> list[int]:
         found = plan.answering.answer_all([totals] * runs, confidence, quiet)
-        return sum(all(_inside(one.interval, true) for one, true in zip(each, wanted, strict=True)) for each in found)
+        return [sum(_inside(each[place].interval, true) for each in found) for place, true in enumerate(wanted)]
 
-    assert stats.binom.cdf(covered(truth), runs, confidence) > 1e-9
+    assert stats.binom.cdf(min(covered(truth)), runs, confidence) > 1e-10  # of thirteen
     wrong = [round(total * (4 if i == 0 else 1)) for i, total in enumerate(truth)]
-    assert stats.binom.cdf(covered(wrong), runs, confidence) < 1e-9
+    assert stats.binom.cdf(max(covered(wrong)), runs, confidence) < 1e-9
 
 
 def _inside(interval: Any, true: float) -> bool:

@@ -13,7 +13,7 @@ from inbounds.query.methods.moments.noise import SumNoise
 from inbounds.query.methods.moments.sums import MomentSums
 
 if TYPE_CHECKING:
-    from inbounds.query.methods.moments.ends import Ends, Numbers
+    from inbounds.query.methods.moments.pivots import Ends, Numbers, Pivots
 
 from inbounds.query.methods.moments.statistic import Statistic, Summary
 
@@ -30,8 +30,8 @@ class CountOfRows(Statistic):
     def value(self, summary: Summary) -> Value | None:
         return summary.count
 
-    def ends(self, sums: MomentSums) -> Ends:
-        return sums.row_ends
+    def ends(self, sums: MomentSums, pivots: Pivots) -> Ends:
+        return pivots.total_ends(sums.per_row(0, Fraction(1), Fraction(1)))
 
     def change(self, sums: MomentSums, summaries: list[Summary]) -> Numbers:
         return sums.count_change()
@@ -54,8 +54,8 @@ class SumOfColumn(Statistic):
     def value(self, summary: Summary) -> Value | None:
         return write_value(self.bounds, summary.totals[self.axis])
 
-    def ends(self, sums: MomentSums) -> Ends:
-        return sums.sum_ends(self.axis, self.column.low, self.column.high)
+    def ends(self, sums: MomentSums, pivots: Pivots) -> Ends:
+        return pivots.total_ends(sums.per_row(self.axis, self.column.low, self.column.high))
 
     def change(self, sums: MomentSums, summaries: list[Summary]) -> Numbers:
         return sums.sum_change(self.axis, self.column.low, self.column.high)
@@ -71,8 +71,8 @@ class MeanOfColumn(Statistic):
     def value(self, summary: Summary) -> Value | None:
         return write_value(self.bounds, summary.totals[self.axis] / summary.count) if summary.count > 0 else None
 
-    def ends(self, sums: MomentSums) -> Ends:
-        low, high = sums.mean_ends(self.axis)
+    def ends(self, sums: MomentSums, pivots: Pivots) -> Ends:
+        low, high = pivots.mean_ends(self.axis)
         start, spread = float(self.column.low), self.column.spread
         return start + spread * low, start + spread * high
 

@@ -16,8 +16,6 @@ from itertools import product
 from math import prod
 from typing import ClassVar
 
-import numpy as np
-
 from inbounds.bounds import Bounds
 from inbounds.display.figures import format_error
 from inbounds.display.progress import Progress
@@ -31,13 +29,13 @@ from inbounds.query.methods.method import (
     at_rows,
     drawer,
     guess_error,
-    intervals,
     report_groups,
 )
 from inbounds.query.methods.moments.noise import SumNoise
 from inbounds.query.methods.moments.statistic import MomentColumn, Statistic, Summary
 from inbounds.query.methods.moments.statistics import STATISTICS, Statistics
 from inbounds.query.methods.moments.sums import MomentSums
+from inbounds.query.methods.moments.tails import Tails
 from inbounds.query.question.measure import Measure
 from inbounds.sampling.entropy import Entropy, system
 
@@ -59,7 +57,9 @@ class MomentsOfColumns(Answering):
     of: tuple[Measure, ...]
     counts: Bounds
     noise: SumNoise
-    """The noise on each sum."""
+    """The noise on each sum, on average."""
+    tails: Tails
+    """How far out it can be."""
 
     kinds: ClassVar[Statistics] = STATISTICS
     """What each measure is answered by."""
@@ -96,25 +96,20 @@ class MomentsOfColumns(Answering):
         self, totals: Sequence[list[int]], confidence: float, report: Progress, entropy: Entropy = system
     ) -> list[tuple[Answered, ...]]:
         """Return the answers of each group, made of its noisy sums."""
-        # Draw every sum of every group; put an interval around each; sum up each group; then answer measure by measure.
+        # Draw every sum of every group; sum up each group; then answer measure by measure.
         if not totals:
             return []
         draw = drawer(self.choice, self.grain)
-        released = [[draw(total, entropy) for total in group] for group in report_groups(totals, report)]
-        each = 1 - (1 - confidence) / self.number  # then all sums lie in their intervals at once
-        numerator, denominator = self.grain.as_integer_ratio()
-        ends = intervals(self.choice, [total * numerator / denominator for group in released for total in group], each)
-        sums = self._sums(released, self.grain, ends)
-        summaries = [self._summary(sums, group) for group in range(len(released))]
-        answers = (statistic.answers(sums, summaries, self.noise) for statistic in self.statistics)
+        measured = [[draw(total, entropy) for total in group] for group in report_groups(totals, report)]
+        sums = self._sums(measured, self.grain)
+        summaries = [self._summary(sums, group) for group in range(len(measured))]
+        pivots = sums.pivots(self.tails, 1 - confidence)
+        answers = (statistic.answers(sums, summaries, self.noise, pivots) for statistic in self.statistics)
         return list(zip(*answers, strict=True))
 
-    def _sums(
-        self, released: Sequence[Sequence[int | Fraction]], step: Fraction, ends: tuple[list[float], list[float]]
-    ) -> MomentSums:
-        lows, highs = (np.array(side).reshape(-1, self.number) for side in ends)
+    def _sums(self, measured: Sequence[Sequence[int | Fraction]], step: Fraction) -> MomentSums:
         places = [*product(*(column.places for column in self.columns))]
-        return MomentSums(released, step, lows, highs, places, self.row)
+        return MomentSums(measured, step, places, self.row)
 
     def _summary(self, sums: MomentSums, group: int) -> Summary:
         return Summary(sums, group, self.columns, self.counts)
@@ -149,8 +144,7 @@ class MomentsOfColumns(Answering):
             for column in self.columns
         ]
         released = [rows * self.row * prod(parts) for parts in product(*spread)]
-        ends = [*map(float, released)]
-        sums, (low, high) = self._sums([released], Fraction(1), (ends, ends)), statistic.hull
+        sums, (low, high) = self._sums([released], Fraction(1)), statistic.hull
         return min(float(statistic.noise(sums, [self._summary(sums, 0)], self.noise)[0]), high - low)
 
     # In words.

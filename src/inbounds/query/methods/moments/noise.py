@@ -18,10 +18,7 @@ import numpy as np
 
 if TYPE_CHECKING:
     from inbounds.mechanisms.mechanism import Mechanism
-    from inbounds.query.methods.moments.ends import Numbers
-
-FAR_ABOVE = 100
-"""So many plain scales above 0, noise no longer feels the end."""
+    from inbounds.query.methods.moments.pivots import Numbers
 
 SCALES = 20
 """Noise beyond so many scales has a probability below 1e-8."""
@@ -48,13 +45,12 @@ class SumNoise:
 
     @classmethod
     def of(cls, mechanism: Mechanism, step: Fraction, scale: Fraction) -> SumNoise:
-        """Take the law from a mechanism with this plain scale that releases sums from 0 on, far above 0."""
-        at = ceil(FAR_ABOVE * scale / step) * step
-        each = float(mechanism.error(at))
+        """Take the law from a mechanism that adds noise with this scale, in these steps."""
+        each = float(mechanism.error(0))
         if scale > FINE * step:
             return cls(each, float(step), ())
         reach = ceil(SCALES * scale / step) + 1
-        probabilities = mechanism.pmf([at + i * step for i in range(reach + 1)], at)
+        probabilities = mechanism.pmf([i * step for i in range(reach + 1)], 0)
         return cls(each, float(step), tuple(probabilities.tolist()))
 
     def size(self, factors: Numbers) -> Numbers:

@@ -6,13 +6,13 @@ from collections.abc import Sequence
 from fractions import Fraction
 from math import ceil, prod
 
-from inbounds.bounds import Bounds
 from inbounds.privacy.guarantee import GuaranteeName
 from inbounds.query.columns.column import Numbers
-from inbounds.query.methods.mechanism_choice import choose
+from inbounds.query.methods.mechanism_choice import choose_noise
 from inbounds.query.methods.moments.moments import MomentsOfColumns
 from inbounds.query.methods.moments.noise import SumNoise
 from inbounds.query.methods.moments.statistic import MomentColumn
+from inbounds.query.methods.moments.tails import Tails
 from inbounds.query.methods.planner import Planned, Planner, hull
 from inbounds.query.question.measure import Measure, Moment
 from inbounds.query.question.shared_measures import Moments
@@ -70,10 +70,11 @@ def noisy_sums(
     table = planner.question.table
     guarantee: GuaranteeName = "standard" if table.rows_are_units and whole == 1 else "distance"
     sensitivity, fine = table.limit * row, row / whole * request.weights.unit
-    choice = choose(Bounds(0, None, step=fine), sensitivity, planner.epsilon, guarantee, planner.pooling)
-    noise = SumNoise.of(choice.mechanism, fine, sensitivity / planner.epsilon)
+    # Measured without ends, so that the law of the noise is the same wherever the sums are; answers are put in bounds.
+    choice = choose_noise(fine, sensitivity, planner.epsilon, guarantee)
+    noise, tails = SumNoise.of(choice.mechanism, fine, sensitivity / planner.epsilon), Tails.of(choice.mechanism)
     counts = planner.counts(table.limit)
-    return kind(choice, guarantee, sensitivity, fine, row, tuple(columns), tuple(of), counts, noise)
+    return kind(choice, guarantee, sensitivity, fine, row, tuple(columns), tuple(of), counts, noise, tails)
 
 
 def parts_of(column: Numbers, *, squares: bool, columns: int) -> Parts:

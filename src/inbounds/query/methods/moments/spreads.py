@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 from abc import abstractmethod
+from collections.abc import Callable
+from dataclasses import replace
 from fractions import Fraction
 from math import prod, sqrt
 from typing import TYPE_CHECKING
@@ -12,12 +14,16 @@ import numpy as np
 from inbounds.bounds import Bounds
 from inbounds.query.methods.method import Interval, Value
 from inbounds.query.methods.moments.noise import SumNoise
+from inbounds.query.methods.moments.pivots import Pivots
 from inbounds.query.methods.moments.sums import MomentSums
 
 if TYPE_CHECKING:
-    from inbounds.query.methods.moments.ends import Ends, Numbers
+    from inbounds.query.methods.moments.pivots import Ends, Numbers
 
 from inbounds.query.methods.moments.statistic import Statistic, Summary, clamp
+
+OF_COUNT = 0.02
+"""The part of alpha for the number of rows of a sample."""
 
 
 class _OfProducts(Statistic):
@@ -53,12 +59,18 @@ class _InUnits(_OfProducts):
         factor = self.unit * (count / (count - 1) if self.measure.sample else 1)
         return clamp(part * factor, -self.most, self.most) + 0.0  # no -0.0
 
-    def scaled(self, sums: MomentSums, ends: Ends) -> Ends:
-        """Return ends in the units of the columns, and of a sample where that is asked for: of two rows or more."""
-        low, high = (end * self.unit for end in ends)
+    def scaled(self, sums: MomentSums, pivots: Pivots, find: Callable[[Pivots], Ends]) -> Ends:
+        """Return ends in the units of the columns, and of a sample where that is asked for: of two rows or more.
+
+        The number of rows hardly matters there, so a small part of alpha is enough for it.
+        """
         if not self.measure.sample:
+            low, high = (end * self.unit for end in find(pivots))
             return low, high
-        few, many = (np.maximum(rows, 2) for rows in sums.row_ends)
+        counted = pivots.alpha * OF_COUNT
+        low, high = (end * self.unit for end in find(replace(pivots, alpha=pivots.alpha - counted)))
+        rows = pivots.total_ends(sums.per_row(0, Fraction(1), Fraction(1)), counted)
+        few, many = (np.maximum(end, 2) for end in rows)
         larger, smaller = few / (few - 1), many / (many - 1)
         return np.where(low < 0, low * larger, low * smaller), np.where(high > 0, high * larger, high * smaller)
 
@@ -78,8 +90,8 @@ class VarianceOfColumn(_InUnits):
     def value(self, summary: Summary) -> float | None:
         return self.of_rows(summary.variances[self.axis], summary.count)
 
-    def ends(self, sums: MomentSums) -> Ends:
-        return self.scaled(sums, sums.variance_ends(self.axis))
+    def ends(self, sums: MomentSums, pivots: Pivots) -> Ends:
+        return self.scaled(sums, pivots, lambda left: left.variance_ends(self.axis))
 
     def change(self, sums: MomentSums, summaries: list[Summary]) -> Numbers:
         return sums.variance_change(self.axis) * self.unit
@@ -107,8 +119,8 @@ class DeviationOfColumn(VarianceOfColumn):
         variance = super().value(summary)
         return None if variance is None else sqrt(variance)
 
-    def ends(self, sums: MomentSums) -> Ends:
-        low, high = super().ends(sums)
+    def ends(self, sums: MomentSums, pivots: Pivots) -> Ends:
+        low, high = super().ends(sums, pivots)
         return np.sqrt(low), np.sqrt(high)
 
     def change(self, sums: MomentSums, summaries: list[Summary]) -> Numbers:
@@ -136,8 +148,8 @@ class CovarianceOfColumns(_InUnits):
     def value(self, summary: Summary) -> Value | None:
         return self.of_rows(summary.covariance, summary.count)
 
-    def ends(self, sums: MomentSums) -> Ends:
-        return self.scaled(sums, sums.covariance_ends())
+    def ends(self, sums: MomentSums, pivots: Pivots) -> Ends:
+        return self.scaled(sums, pivots, Pivots.covariance_ends)
 
     def change(self, sums: MomentSums, summaries: list[Summary]) -> Numbers:
         return sums.covariance_change() * self.unit
@@ -151,8 +163,8 @@ class CorrelationOfColumns(_OfProducts):
     def value(self, summary: Summary) -> Value | None:
         return summary.correlation if summary.count > 0 else None
 
-    def ends(self, sums: MomentSums) -> Ends:
-        return sums.correlation_ends()
+    def ends(self, sums: MomentSums, pivots: Pivots) -> Ends:
+        return pivots.correlation_ends()
 
     def change(self, sums: MomentSums, summaries: list[Summary]) -> Numbers:
         variances = np.array([[*map(_some, summary.variances)] for summary in summaries])

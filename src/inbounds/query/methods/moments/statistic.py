@@ -17,7 +17,7 @@ from inbounds.query.methods.moments.noise import SumNoise
 from inbounds.query.methods.moments.sums import MomentSums
 
 if TYPE_CHECKING:
-    from inbounds.query.methods.moments.ends import Ends, Numbers
+    from inbounds.query.methods.moments.pivots import Ends, Numbers, Pivots
 
 
 @dataclass(frozen=True)
@@ -122,8 +122,8 @@ class Statistic(ABC):
         """Return what it is in a group; None if that has too few rows."""
 
     @abstractmethod
-    def ends(self, sums: MomentSums) -> Ends:
-        """Return where it can be if each sum lies in its interval."""
+    def ends(self, sums: MomentSums, pivots: Pivots) -> Ends:
+        """Return where it can be, by what was measured."""
 
     @abstractmethod
     def change(self, sums: MomentSums, summaries: list[Summary]) -> Numbers:
@@ -133,15 +133,18 @@ class Statistic(ABC):
         """Return the expected noise of all groups, to first order."""
         return law.size(self.change(sums, summaries))
 
-    def answers(self, sums: MomentSums, summaries: list[Summary], law: SumNoise) -> list[Answered]:
-        """Return what it is in all groups, with its noise and an interval."""
+    def answers(self, sums: MomentSums, summaries: list[Summary], law: SumNoise, pivots: Pivots) -> list[Answered]:
+        """Return what it is in all groups, with its noise and an interval, which holds the answer as well."""
         (low, high), noise = self.hull, self.noise(sums, summaries, law).tolist()
-        lows, highs = (side.tolist() for side in self.ends(sums))
+        lows, highs = (np.clip(end, low, high).tolist() for end in self.ends(sums, pivots))
         answers = []
         for group, summary in enumerate(summaries):
             value = self.value(summary)
             size = None if value is None else min(noise[group], high - low)
-            answers.append(Answered(value, size, self.interval(max(low, lows[group]), min(high, highs[group]))))
+            least, most = self.interval(lows[group], highs[group])
+            if value is not None:
+                least, most = min(least, value), max(most, value)
+            answers.append(Answered(value, size, (least, most)))
         return answers
 
     @cached_property

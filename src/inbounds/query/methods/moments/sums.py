@@ -14,25 +14,29 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from inbounds.query.methods.moments.ends import correlation_ends, covariance_ends, share_ends, variance_ends
+from inbounds.query.methods.moments.pivots import Pivots
 
 if TYPE_CHECKING:
-    from inbounds.query.methods.moments.ends import Ends, Numbers
+    from inbounds.query.methods.moments.pivots import Numbers
+    from inbounds.query.methods.moments.tails import Tails
 
 
 @dataclass(frozen=True, eq=False)
 class MomentSums:
     """The sums of all products of parts, for each group."""
 
-    released: Sequence[Sequence[int | Fraction]]
-    """In steps."""
+    measured: Sequence[Sequence[int | Fraction]]
+    """In steps, with noise, which may have taken them below 0."""
     step: Fraction
-    lows: Numbers
-    highs: Numbers
     places: Sequence[tuple[Fraction, ...]]
     """Where each of the sums of a group stands in the range of each column."""
     row: Fraction
     """What a row adds to all sums of its group together."""
+
+    @cached_property
+    def released(self) -> Sequence[Sequence[int | Fraction]]:
+        """The sums as they can be: 0 or more."""
+        return [[max(total, 0) for total in group] for group in self.measured]
 
     # What the sums of one group say, exactly.
 
@@ -68,9 +72,13 @@ class MomentSums:
     @cached_property
     def sums(self) -> Numbers:
         """The sums, one row of them for each group."""
+        return np.maximum(self._measured, 0)
+
+    @cached_property
+    def _measured(self) -> Numbers:
         numerator, denominator = self.step.as_integer_ratio()
         # An integer over an integer is the nearest double.
-        return np.array([[part * numerator / denominator for part in sums] for sums in self.released], dtype=np.float64)
+        return np.array([[part * numerator / denominator for part in sums] for sums in self.measured], dtype=np.float64)
 
     @cached_property
     def together(self) -> Numbers:
@@ -78,51 +86,23 @@ class MomentSums:
         return self._added(self.sums)
 
     @cached_property
-    def row_ends(self) -> Ends:
-        """How many rows there can be."""
-        return self._added(self.lows) / float(self.row), self._added(self.highs) / float(self.row)
-
-    @cached_property
     def means(self) -> list[Numbers]:
         """The mean of each column; a half where there are no rows."""
         return [self._ratio(self.sums @ self._at(axis), 0.5) for axis in self._axes]
-
-    def mean_ends(self, axis: int) -> Ends:
-        """Return where the mean can be."""
-        return share_ends(self._weighed(self._at(axis)), self._weighed(1 - self._at(axis)))
-
-    def sum_ends(self, axis: int, low: Fraction, high: Fraction) -> Ends:
-        """Return where the sum of a column with these ends can be."""
-        return self._weighed(self._per_row(axis, low, high))
 
     @cached_property
     def variances(self) -> list[Numbers]:
         """The variance of each column as the sums say it, which noise can push below 0."""
         return [self._ratio(self._added(self.sums * self._about_mean(axis)), 0.0) for axis in self._axes]
 
-    def variance_ends(self, axis: int) -> Ends:
-        """Return where the variance can be; a column of two values has nothing between."""
-        at = self._at(axis)
-        below, between, above = (
-            (self._added(self.lows[:, at == place]), self._added(self.highs[:, at == place])) for place in (0, 0.5, 1)
-        )
-        return variance_ends((below, between, above))
-
     @cached_property
     def covariance(self) -> Numbers:
         """The covariance of the two columns."""
         return self._ratio(self._added(self.sums * self._off_means()), 0.0)
 
-    def covariance_ends(self) -> Ends:
-        """Return where the covariance can be."""
-        u, v = self._at(0), self._at(1)
-        corners = (u * v, u * (1 - v), (1 - u) * v, (1 - u) * (1 - v))
-        both, first, second, none = (self._weighed(corner) for corner in corners)
-        return covariance_ends(both, first, second, none)
-
-    def correlation_ends(self) -> Ends:
-        """Return where the correlation can be."""
-        return correlation_ends(self.covariance_ends(), self.variance_ends(0), self.variance_ends(1))
+    def pivots(self, tails: Tails, alpha: float) -> Pivots:
+        """Return what intervals are made of: the sums as they were measured."""
+        return Pivots(self._measured, [self._at(axis) for axis in self._axes], tails, alpha)
 
     # By how much a statistic changes with each of the sums, to first order.
 
@@ -132,7 +112,7 @@ class MomentSums:
 
     def sum_change(self, axis: int, low: Fraction, high: Fraction) -> Numbers:
         """Return the change of the sum of a column with these ends."""
-        return np.broadcast_to(self._per_row(axis, low, high), self.sums.shape)
+        return np.broadcast_to(self.per_row(axis, low, high), self.sums.shape)
 
     def mean_change(self, axis: int) -> Numbers:
         """Return the change of the mean."""
@@ -156,7 +136,7 @@ class MomentSums:
         """Return the place of each sum along a column."""
         return np.array([place[axis] for place in self.places], dtype=np.float64)
 
-    def _per_row(self, axis: int, low: Fraction, high: Fraction) -> Numbers:
+    def per_row(self, axis: int, low: Fraction, high: Fraction) -> Numbers:
         """Return what 1 in each sum is worth where a row counts as `low` to `high`, by its place in a column."""
         at = self._at(axis)
         return float(low / self.row) * (1 - at) + float(high / self.row) * at
@@ -168,11 +148,6 @@ class MomentSums:
 
     def _off_means(self) -> Numbers:
         return (self._at(0) - self.means[0][:, None]) * (self._at(1) - self.means[1][:, None])
-
-    def _weighed(self, factors: Numbers) -> Ends:
-        """Return the ends of a sum of all sums, each times a factor; a negative one turns its ends around."""
-        ends = np.where(factors >= 0, self.lows, self.highs), np.where(factors >= 0, self.highs, self.lows)
-        return self._added(ends[0] * factors), self._added(ends[1] * factors)
 
     def _added(self, sums: Numbers) -> Numbers:
         added: Numbers = sums.sum(axis=1)
