@@ -239,9 +239,16 @@ class Query:
 
     def confidences(self, confidence: float) -> list[float]:
         """Return the confidence of each question's intervals: higher where several have to hold at once."""
-        question_of = {measure: which for measure, (which, _) in zip(self.asked, self.places, strict=True)}
-        most = self.shown.most_at_once(question_of, len(self.questions), len(self.questions[0].rows))
+        most = self.most_at_once(self.shown)
         return [raise_confidence(confidence, at_once) for at_once in most]
+
+    def most_at_once(self, view: View) -> list[int]:
+        """Return for each question how many released numbers must lie in their intervals for one that it is in."""
+        most = [1] * len(self.questions)
+        of_measures = view.most_at_once(self.asked, len(self.questions[0].rows))
+        for (which, _), at_once in zip(self.places, of_measures, strict=True):
+            most[which] = max(most[which], at_once)
+        return most
 
     def put_together(
         self, plans: Sequence[Plan], answers: Sequence[Sequence[tuple[Answered, ...]]], confidence: float
@@ -360,9 +367,8 @@ class Query:
 
     def view(self, released: Answer) -> Answer:
         """Return what was released as it is shown: columns, rows and their order."""
-        bundles = [which for which, _ in self.places]
         released = replace(released, noise_only=noise_only(self.questions, self.places))
-        return Viewer.of(released, self.questions, self.asked, bundles).apply(self.shown)
+        return Viewer.of(released, self.questions, self.asked).apply(self.shown)
 
     @sheltered()
     def owned(

@@ -117,7 +117,8 @@ def test_the_noise_of_a_mean_is_what_it_says(share: float, epsilon: Fraction) ->
     (column,) = answering.columns
     spread = column.spread
     truths = [rows * share * spread, rows * (1 - share) * spread]
-    above, below = (answering.choice.mechanism.release(np.full(count, truth)) for truth in truths)
+    measured = (answering.choice.mechanism.release(np.full(count, truth)) for truth in truths)
+    above, below = (np.maximum(sums, 0) for sums in measured)
     means = float(column.low) + spread * above / (above + below)
     simulated = np.abs(means - (float(column.low) + spread * share))
     if share == 0.0:  # half of the noise stays at the end, and the other half is the error

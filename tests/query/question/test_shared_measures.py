@@ -240,7 +240,7 @@ def test_a_kept_answer_is_the_same_again(playground: Playground) -> None:
 @pytest.mark.slow
 @pytest.mark.parametrize("confidence", [0.8, 0.95])
 def test_intervals_cover_what_they_say(confidence: float, tmp_path: Path) -> None:
-    """Count, sum and mean lie in their intervals at once at least as often as was asked for; and intervals for less
+    """Count, sum and mean each lie in their interval at least as often as was asked for; and intervals for less
     confidence do not pass for it."""
     with Playground(contract(COLUMNS, unit="who", limit=3), TYPES, tmp_path / "ledger.db") as playground:
         (plan,) = playground.dataset.sql("SELECT COUNT(size), SUM(size), AVG(size) FROM visits").plans(1, pooling=1)
@@ -252,19 +252,19 @@ def test_intervals_cover_what_they_say(confidence: float, tmp_path: Path) -> Non
     wanted = (rows, rows * mean, mean)
     runs = 1500
 
-    def covered(sure: float) -> int:
+    def covered(sure: float) -> list[int]:
         found = answering.answer_all([truth] * runs, sure, quiet)
         inside = [
-            all(
+            [
                 one.interval is not None and float(one.interval[0]) - 1e-9 <= true <= float(one.interval[1]) + 1e-9  # type: ignore[arg-type]
                 for one, true in zip(each, wanted, strict=True)
-            )
+            ]
             for each in found
         ]
-        return int(np.sum(inside))
+        return [int(count) for count in np.sum(inside, axis=0)]
 
-    assert stats.binom.cdf(covered(confidence), runs, confidence) > 1e-9
-    assert stats.binom.cdf(covered(confidence / 4), runs, confidence) < 1e-9
+    assert stats.binom.cdf(min(covered(confidence)), runs, confidence) > 1e-10  # of three
+    assert stats.binom.cdf(max(covered(confidence / 2)), runs, confidence) < 1e-9
 
 
 def test_a_shared_count_is_possible_and_says_what_it_counts(tmp_path: Path) -> None:

@@ -56,17 +56,13 @@ class Viewer:
     released: Answer
     groups: tuple[Node, ...]
     measures: tuple[Measure, ...]
-    bundles: tuple[int, ...]
-    """For each measure, which question answered it: intervals of one question hold at once."""
     ranks: Mapping[str, Mapping[Any, int]]
     """In which order the values of a column lie that has no keys: bins have names that do not tell."""
     public_rows: bool = True
     """Whether public keys alone say which rows there are."""
 
     @classmethod
-    def of(
-        cls, released: Answer, questions: Sequence[Question], measures: Sequence[Measure], bundles: Sequence[int]
-    ) -> Viewer:
+    def of(cls, released: Answer, questions: Sequence[Question], measures: Sequence[Measure]) -> Viewer:
         """Take an answer to some questions."""
         groups = questions[0].groups
         ranks = {
@@ -74,7 +70,7 @@ class Viewer:
             for group, labels in zip(groups, questions[0].labels, strict=True)
             if group.column.has_order
         }
-        return cls(released, tuple(group.column.node for group in groups), tuple(measures), tuple(bundles), ranks)
+        return cls(released, tuple(group.column.node for group in groups), tuple(measures), ranks)
 
     def apply(self, view: View) -> Answer:
         """Return what is to be shown."""
@@ -208,16 +204,15 @@ class Viewer:
         return 1 - Fraction(self.released.confidence)
 
     @cached_property
-    def _risks(self) -> Mapping[Measure, tuple[int, Fraction]]:
-        """For each measure which question answered it, and with which probability an interval of it may be wrong."""
-        confidences = self.released.confidences or (self.released.confidence,) * len(self.bundles)
-        risks = {bundle: 1 - Fraction(confidence) for bundle, confidence in zip(self.bundles, confidences, strict=True)}
-        return {measure: (bundle, risks[bundle]) for measure, bundle in zip(self.measures, self.bundles, strict=True)}
+    def _risks(self) -> Mapping[Measure, Fraction]:
+        """For each measure with which probability an interval of it may be wrong."""
+        confidences = self.released.confidences or (self.released.confidence,) * len(self.measures)
+        return {of: 1 - Fraction(confidence) for of, confidence in zip(self.measures, confidences, strict=True)}
 
     def _risk(self, of: Node, row: ReleasedRow) -> Fraction:
         """Return with which probability something in an expression may lie outside its interval, by the union bound."""
-        # What one question answered in a row holds at once; so each question counts once, and then each window.
-        questions: dict[int, Fraction] = {}
+        # Each measure counts once, and then each window.
+        measures: dict[Measure, Fraction] = {}
         windows: dict[tuple[int, Node], Fraction] = {}
         pending = [(of, row, 0)]
         while pending:
@@ -227,11 +222,10 @@ class Viewer:
             elif isinstance(node, Named):
                 pending.append((node.of, inner_row(seen), depth + 1))
             elif isinstance(node, MeasureRef):
-                bundle, risk = self._risks[node.measure]
-                questions[bundle] = risk
+                measures[node.measure] = self._risks[node.measure]
             else:
                 pending.extend((part, seen, depth) for part in node.parts())
-        return sum(questions.values(), Fraction(0)) + sum(windows.values(), Fraction(0))
+        return sum(measures.values(), Fraction(0)) + sum(windows.values(), Fraction(0))
 
 
 def _expect_noise(of: Node, row: ReleasedRow) -> float | None:

@@ -64,7 +64,7 @@ class PublicPart:
 
     def answer(self) -> Answer:
         """Return the answer to a question all of which is public."""
-        answer = Viewer.of(self.keys, self.questions, (), ()).apply(self.view)
+        answer = Viewer.of(self.keys, self.questions, ()).apply(self.view)
         return self.beside(replace(answer, kept=None))
 
     def beside(self, answer: Answer) -> Answer:

@@ -6,7 +6,7 @@ released, and the same request can be shown in another way later.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterable
 from dataclasses import dataclass, replace
 from typing import cast
 
@@ -93,20 +93,15 @@ class View:
     def _chosen_by(*nodes: Node | None) -> bool:
         return not any(node is not None and measures_in(node) for node in nodes)
 
-    def most_at_once(self, question_of: Mapping[Measure, int], questions: int, rows: int) -> list[int]:
-        """Return for each question how many released numbers must lie in their intervals for one that it is in.
-
-        Those of one question in one row hold at once as they are.
-        """
+    def most_at_once(self, measures: Iterable[Measure], rows: int) -> list[int]:
+        """Return for each measure how many released numbers must lie in their intervals for one that it is in."""
         columns = [
-            needed_cells(column.of, question_of, rows)
-            if self.has_public_rows or not any(windows_in(column.of))
-            else None
+            needed_cells(column.of, rows) if self.has_public_rows or not any(windows_in(column.of)) else None
             for column in self.columns
         ]
         return [
-            max((needed.total() for needed in columns if needed is not None and which in needed), default=1)
-            for which in range(questions)
+            max((needed.total() for needed in columns if needed is not None and measure in needed), default=1)
+            for measure in measures
         ]
 
     def replace_measures(self, change: Callable[[MeasureRef], Node]) -> View:

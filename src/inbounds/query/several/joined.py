@@ -181,8 +181,7 @@ class Joined(Piece):
     def _confidences(self, confidence: float) -> tuple[list[float], list[float]]:
         """Return how sure what each source shows has to be, and each scalar."""
         columns = self._columns
-        bundles = {**columns, **self.scalars.bundles(len(columns))}
-        most = self.view.most_at_once(bundles, len(bundles), self.most_rows)
+        most = self.view.most_at_once((*columns, *self.scalars.columns), self.most_rows)
         of_source = [
             raise_confidence(confidence, max((most[columns[column]] for column in source.values), default=1))
             for source in self.sources
@@ -233,10 +232,8 @@ class Joined(Piece):
         return tuple(key for source in self.sources for key in source.keys)
 
     def _viewer(self, wide: Answer) -> Viewer:
-        columns = self._columns
-        bundles = {**columns, **self.scalars.bundles(len(columns))}
-        ranks, is_public = self._ranks, self._matches_publicly
-        return Viewer(wide, self._keys, tuple(bundles), tuple(bundles.values()), ranks, is_public)
+        measures = (*self._columns, *self.scalars.columns)
+        return Viewer(wide, self._keys, measures, self._ranks, self._matches_publicly)
 
     @property
     def is_ordered(self) -> bool:

@@ -15,7 +15,6 @@ from inbounds.query.answer.released.needed_cells import raise_confidence
 from inbounds.query.answer.released.source_column import SourceColumn
 from inbounds.query.answer.view import View
 from inbounds.query.query import Query
-from inbounds.query.question.measure import Measure
 from inbounds.query.question.question import Question
 from inbounds.query.several.cells import NOTHING, add_cells, cells_of
 
@@ -86,10 +85,6 @@ class Scalars:
     pieces: tuple[Piece, ...] = ()
     columns: tuple[SourceColumn, ...] = ()
 
-    def bundles(self, after: int) -> dict[Measure, int]:
-        """Return the number of each, after so many questions: their intervals do not hold at once."""
-        return {column: after + place for place, column in enumerate(self.columns)}
-
     def need(self, confidences: Sequence[float], needed: dict[tuple[Questions, int], float]) -> None:
         """Note how sure the intervals of their questions have to be."""
         for piece, confidence in zip(self.pieces, confidences, strict=True):
@@ -143,13 +138,9 @@ class Asked(Piece):
     def _confidences(self, confidence: float) -> list[float]:
         """Return how sure each question has to be, and then each scalar."""
         paid, rows = self.query.paid, len(self.query.questions[0].rows)
-        count = 0 if paid is None else len(paid.questions)
-        question_of: dict[Measure, int] = {}
-        if paid is not None:
-            question_of = dict(zip(paid.asked, (which for which, _ in paid.places), strict=True))
-        question_of |= self.scalars.bundles(count)
-        most = self._view.most_at_once(question_of, count + len(self.scalars.columns), rows)
-        return [raise_confidence(confidence, at_once) for at_once in most]
+        of_questions = [] if paid is None else paid.most_at_once(self._view)
+        of_scalars = self._view.most_at_once(self.scalars.columns, rows)
+        return [raise_confidence(confidence, at_once) for at_once in (*of_questions, *of_scalars)]
 
     def need(self, confidence: float, needed: dict[tuple[Questions, int], float]) -> None:
         paid, sure = self.query.paid, self._confidences(confidence)
@@ -163,10 +154,7 @@ class Asked(Piece):
     def _viewer(self, answer: Answer) -> Viewer:
         paid = self.query.paid
         measures = () if paid is None else paid.asked
-        bundles = () if paid is None else tuple(which for which, _ in paid.places)
-        count = 0 if paid is None else len(paid.questions)
-        scalars = self.scalars.bundles(count)
-        return Viewer.of(answer, self.query.questions, (*measures, *scalars), (*bundles, *scalars.values()))
+        return Viewer.of(answer, self.query.questions, (*measures, *self.scalars.columns))
 
     def show(self, released: Released, confidence: float) -> Answer:
         query, paid, sure = self.query, self.query.paid, self._confidences(confidence)
@@ -219,7 +207,7 @@ class Values(Piece):
         return [None] * len(self.view.columns)
 
     def _confidences(self, confidence: float) -> list[float]:
-        most = self.view.most_at_once(self.scalars.bundles(0), len(self.scalars.columns), 1)
+        most = self.view.most_at_once(self.scalars.columns, 1)
         return [raise_confidence(confidence, at_once) for at_once in most]
 
     def need(self, confidence: float, needed: dict[tuple[Questions, int], float]) -> None:
@@ -228,8 +216,7 @@ class Values(Piece):
     def show(self, released: Released, confidence: float) -> Answer:
         start = replace(NOTHING, confidence=confidence)
         answer = self.scalars.add_to(start, released, self._confidences(confidence))
-        bundles = self.scalars.bundles(0)
-        return Viewer(answer, (), tuple(bundles), tuple(bundles.values()), {}).apply(self.view)
+        return Viewer(answer, (), self.scalars.columns, {}).apply(self.view)
 
     @property
     def is_ordered(self) -> bool:

@@ -68,8 +68,8 @@ def answer_of(rows: list[tuple[Any, ...]], *, intervals: Any = None, confidences
 
 
 def viewer_of(answer: Answer) -> Viewer:
-    """Return what shows such an answer; both measures are of one question."""
-    return Viewer(answer, (ColumnRef("g"), ColumnRef("k")), (COUNT, TOTAL), (0, 0), {})
+    """Return what shows such an answer."""
+    return Viewer(answer, (ColumnRef("g"), ColumnRef("k")), (COUNT, TOTAL), {})
 
 
 def read(text: str) -> Node:
@@ -258,7 +258,7 @@ def test_what_is_needed_is_never_counted_too_low(text: str) -> None:
     draw = random.Random(text)
     node = read(text)
     rows = [(*key, draw.randint(1, 5), 0) for key in product("ab", range(4))]
-    needed = needed_cells(node, {COUNT: 0, TOTAL: 0}, len(rows))
+    needed = needed_cells(node, len(rows))
     assert needed is not None
     raised = 1 - (1 - 0.95) / (max(needed.total(), 1) + 1e-9)
     for confidence, is_enough in [(raised, True), (0.0, needed.total() == 0 or "LEAD" in text)]:

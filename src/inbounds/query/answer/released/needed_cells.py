@@ -1,13 +1,12 @@
 """How many released numbers must lie in their intervals at once for the interval of an expression to hold.
 
-Numbers of one question in one row hold at once; those of several rows, or questions, by the union bound.  It is known
-before anything is released, so that their intervals can be made as much wider as that takes.
+Each holds by itself, and several by the union bound.  How many is known before anything is released, so that their
+intervals can be made as much wider as that takes.
 """
 
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Mapping
 from fractions import Fraction
 
 from inbounds.exact.rational import round_up
@@ -22,12 +21,12 @@ def raise_confidence(confidence: float, at_once: int) -> float:
     return confidence if at_once == 1 else round_up(1 - (1 - Fraction(confidence)) / at_once)
 
 
-def needed_cells(node: Node, question_of: Mapping[Measure, int], rows: int) -> Counter[int] | None:
-    """Return of how many rows an expression needs what each question answers; None if it has no interval at all.
+def needed_cells(node: Node, rows: int) -> Counter[Measure] | None:
+    """Return of how many rows an expression needs each measure; None if it has no interval at all.
 
     It is never less than what is counted for a row of the answer, which has at most so many rows.
     """
-    direct: set[int] = set()
+    direct: set[Measure] = set()
     windows: dict[tuple[int, Window], None] = {}
     pending = [(node, 0)]
     while pending:
@@ -37,26 +36,26 @@ def needed_cells(node: Node, question_of: Mapping[Measure, int], rows: int) -> C
         elif isinstance(part, Named):
             pending.append((part.of, depth + 1))
         elif isinstance(part, MeasureRef):
-            direct.add(question_of[part.measure])
+            direct.add(part.measure)
         else:
             pending.extend((inside, depth) for inside in part.parts())
     needed = Counter(dict.fromkeys(direct, 1))
     for _, window in windows:
-        cells = _needed_by(window, question_of, rows)
+        cells = _needed_by(window, rows)
         if cells is None:
             return None
         needed += cells
     return needed
 
 
-def _needed_by(window: Window, question_of: Mapping[Measure, int], rows: int) -> Counter[int] | None:
+def _needed_by(window: Window, rows: int) -> Counter[Measure] | None:
     if not window.has_interval or not window.has_public_rows:
         return None
     count = rows if window.most_rows is None else max(0, min(rows, window.most_rows))
-    needed: Counter[int] = Counter()
+    needed: Counter[Measure] = Counter()
     for argument in window.arguments if window.function != "COUNT" else ():
-        cells = needed_cells(argument, question_of, rows)
+        cells = needed_cells(argument, rows)
         if cells is None:
             return None
-        needed += Counter({question: number * count for question, number in cells.items()})
+        needed += Counter({measure: number * count for measure, number in cells.items()})
     return needed
