@@ -135,8 +135,10 @@ class JointRelease:
         """
         return intervals(self.source, self.layout.grouping(axes), confidence)
 
-    def certificate(self, axes: Names) -> Certificate:
-        """Return what was proved of the noise of a measured grouping, in grains."""
+    def certificate(self, axes: Names | None = None) -> Certificate:
+        """Return what was proved of the noise of a measured grouping, or of all of them together, in grains."""
+        if axes is None:
+            return self.source.plan.certificate
         return self.source.plan.mechanism(self._measured_grouping(axes)).certificate
 
     def _measured_grouping(self, axes: Names) -> Grouping:

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from fractions import Fraction
 from functools import cache
 
 from flint import arb
@@ -12,6 +11,7 @@ from inbounds.exact.balls import lock, lower, upper, workprec
 from inbounds.mechanisms.setting import Setting
 from inbounds.privacy.certificate import Certificate, sharpen
 from inbounds.privacy.certify import BITS, SMALL, worst_by_definition
+from inbounds.privacy.statement import LawText
 
 __all__ = ["SMALL", "prove_by_definition"]
 
@@ -19,8 +19,8 @@ Row = Callable[[int, int], list[arb]]
 """The probabilities of all possible releases for the index of a true answer, as balls of so many bits."""
 
 
-def prove_by_definition(setting: Setting, row: Row, scale: Fraction | None = None) -> Certificate:
-    """Prove or refute that a law on a bounded lattice keeps epsilon."""
+def prove_by_definition(setting: Setting, row: Row, law_text: Callable[[], LawText]) -> Certificate:
+    """Prove or refute that a law on a bounded lattice keeps epsilon; `law_text` states the law."""
     lattice = setting.lattice
 
     def attempt(bits: int) -> Certificate:
@@ -41,7 +41,7 @@ def prove_by_definition(setting: Setting, row: Row, scale: Fraction | None = Non
             pairs=worst.count,
             method="every pair, every output",
             precision=bits,
-            scale=scale,
+            law=law_text,
         )
 
     return sharpen(attempt, BITS)

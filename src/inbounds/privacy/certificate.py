@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
+import json
 from collections.abc import Callable, Iterator
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from fractions import Fraction
 from itertools import repeat
 from math import floor
@@ -15,12 +16,14 @@ from flint import arb
 
 from inbounds.bounds.lattice import Lattice
 from inbounds.display.facts import FactSheet
+from inbounds.errors import InvalidParameter
 from inbounds.exact.balls import ball, lock, lower, upper, workprec
 from inbounds.exact.rational import concise, round_down, round_up, rounded
 from inbounds.privacy.claim import Claim, Promise
 from inbounds.privacy.guarantee import GuaranteeName, Pairs
 from inbounds.privacy.label import format_up, plain_up
 from inbounds.privacy.law import PRECISION, Law
+from inbounds.privacy.statement import LawText, Statement, write
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
@@ -65,6 +68,8 @@ class Certificate:
     """Bits of the ball arithmetic."""
     delta: Fraction = Fraction(0)
     """Proved from above: what is exempt from the bound on the loss; 0 for a pure guarantee."""
+    statement: Statement | None = field(default=None, compare=False, repr=False)
+    """What it is about: see `to_json`."""
 
     @classmethod
     def of(  # noqa: PLR0913  all that a proof has to say
@@ -81,8 +86,13 @@ class Certificate:
         scale: Fraction | None = None,
         delta: Fraction = Fraction(0),
         delta_allowed: bool = True,
+        law: Callable[[], LawText],
+        compared: Pairs | None = None,
     ) -> Certificate:
-        """Write down what was proved of a promise on a lattice; the worst pair is one of indices."""
+        """Write down what was proved of a promise on a lattice; the worst pair is one of indices.
+
+        `law` states the law, and `compared` are the pairs, if they are the ones that decide.
+        """
         answers = (None, None) if pair is None else tuple(map(lattice.answer, pair))
         return cls(
             holds=bound <= promise.epsilon and delta_allowed,
@@ -97,7 +107,23 @@ class Certificate:
             method=method,
             precision=precision,
             delta=delta,
+            statement=Statement(promise, lattice.step, law, compared),
         )
+
+    def to_json(self) -> str:
+        """Return all that it takes to check the proof, as JSON: the claim, the law and the pairs that decide, exactly.
+
+        `checker/check_certificate.py`, which uses nothing of this package, reads it (docs/check.md).
+        """
+        if self.statement is None:
+            raise InvalidParameter("this certificate does not say which law it is about; take that of a mechanism")
+        about = {
+            "finding": self.finding,
+            "witnessed": write(self.witnessed),
+            "worst pair": [None if answer is None else str(answer) for answer in self.worst_pair],
+            "how": self.how,
+        }
+        return json.dumps(self.statement.to_document(self.bound, self.delta, about))
 
     @property
     def refuted(self) -> bool:
@@ -272,4 +298,6 @@ def certificate_of(claim: Claim, worst: Worst, method: str, bits: int) -> Certif
         method=method,
         precision=bits,
         scale=claim.scale,
+        law=claim.state_law,
+        compared=claim.pairs,
     )

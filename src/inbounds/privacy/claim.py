@@ -150,6 +150,10 @@ class Claim:
         """The law of a release."""
         return Law(self.lattice, self.lattice.step / self.scale, self.promise.pooling)
 
+    def state_law(self) -> dict[str, str]:
+        """Return the law in exact numbers, for a certificate."""
+        return {"kind": "laplace", "scale": str(self.scale), "pooling": str(self.promise.pooling)}
+
 
 def _check_scale(scale: object, given: object) -> None:
     """Refuse a scale that is none, as it was given."""

@@ -22,7 +22,7 @@ from collections.abc import Callable
 from dataclasses import dataclass
 from datetime import timedelta
 from fractions import Fraction
-from functools import cached_property
+from functools import cached_property, partial
 from itertools import pairwise
 from typing import Any, ClassVar, Literal, get_args
 
@@ -166,7 +166,9 @@ class BoundedGaussian(Mechanism):
         """Compare every pair of neighbouring answers and every release, where they are few."""
         if self._setting.lattice.points > SMALL:
             return _prove(self._setting, self._sigma, 2 * PRECISION)
-        return prove_by_definition(self._setting, lambda centre, bits: self._column(centre).row(bits))
+        return prove_by_definition(
+            self._setting, lambda centre, bits: self._column(centre).row(bits), partial(_state_law, self._sigma)
+        )
 
 
 def _check_sigma(sigma: Any) -> Sigma:
@@ -250,4 +252,10 @@ def _prove(setting: Setting, sigma: Fraction, bits: int = PRECISION) -> Certific
         pairs=1,
         method="one pair, one output",
         precision=bits,
+        law=partial(_state_law, sigma),
     )
+
+
+def _state_law(sigma: Fraction) -> dict[str, str]:
+    """Return the law in exact numbers; the standard deviation is one in steps."""
+    return {"kind": "bounded Gaussian", "sigma": str(sigma)}

@@ -18,7 +18,7 @@ from bisect import bisect_left
 from dataclasses import dataclass
 from datetime import timedelta
 from fractions import Fraction
-from functools import cached_property
+from functools import cached_property, partial
 from typing import TYPE_CHECKING, ClassVar
 
 import numpy as np
@@ -237,7 +237,7 @@ class ExplicitFair(Mechanism):
         """Compare every pair of neighbouring answers and every release, where they are few."""
         if self._top >= SMALL:
             return _prove(self._setting, self._rate, self._top)
-        return prove_by_definition(self._setting, self._row)
+        return prove_by_definition(self._setting, self._row, partial(_state_law, self._rate))
 
     def _row(self, centre: int, bits: int) -> list[arb]:
         count = centre - self._low
@@ -268,4 +268,10 @@ def _prove(setting: Setting, rate: Fraction, top: int) -> Certificate:
         pairs=1,
         method="exponents",
         precision=0,
+        law=partial(_state_law, rate),
     )
+
+
+def _state_law(rate: Fraction) -> dict[str, str]:
+    """Return the law in exact numbers."""
+    return {"kind": "explicit fair", "rate": str(rate)}

@@ -61,6 +61,11 @@ class StaircaseNoise(Noise):
         """Two stairs, or one, which repeat themselves."""
         return Form((0, self.first) if self.first < self.distance else (0,), self.distance)
 
+    def state(self) -> dict[str, str]:
+        return {
+            "shape": "staircase", "fall": str(self.loss), "flight": str(self.distance), "first": str(self.first)
+        }  # fmt: skip
+
     def tail(self, index: int, bits: int) -> arb:
         """Return a ball around the probability of at least `index`: the rest of its flight of stairs, and the next."""
         flight, stair = divmod(index, self.distance)

@@ -77,6 +77,9 @@ class CutNoise(Noise):
         """The same factor with every step up to the limit, and nothing beyond."""
         return Form((0,), self.limit + 1, repeats=False)
 
+    def state(self) -> dict[str, str]:
+        return {"shape": "cut", "rate": str(self.rate), "limit": str(self.limit)}
+
     def tail(self, index: int, bits: int) -> arb:
         with lock(), workprec(bits):
             rate = ball(self.rate)

@@ -78,6 +78,9 @@ class GeometricNoise(Noise):
         """The same factor with every step."""
         return Form((0,), 1)
 
+    def state(self) -> dict[str, str]:
+        return {"shape": "geometric", "rate": str(self.rate)}
+
     def tail(self, index: int, bits: int) -> arb:
         """Return a ball around `q^index / (1 + q)`."""
         masses = self.law.masses(bits)

@@ -7,11 +7,12 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from fractions import Fraction
 from functools import cached_property
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
 from inbounds.bounds import Bounds
+from inbounds.bounds.lattice import Lattice
 from inbounds.errors import InvalidParameter
 from inbounds.exact.rational import shown
 from inbounds.joint.plan.split import best_split, check_split
@@ -19,7 +20,8 @@ from inbounds.joint.plan.variance import Prediction, Spread, prediction, smooth_
 from inbounds.joint.solve.rounding import check_solver
 from inbounds.joint.table.layout import Grouping, Layout
 from inbounds.joint.table.public_groups import is_public
-from inbounds.privacy.claim import checked_epsilon
+from inbounds.privacy.certificate import Certificate
+from inbounds.privacy.claim import Promise, checked_epsilon
 from inbounds.published import Geometric
 
 if TYPE_CHECKING:
@@ -97,6 +99,31 @@ class JointPlan:
     def mechanism(self, grouping: Grouping) -> Geometric:
         """Return what measures every group of a grouping, in grains, with its certificate."""
         return self._mechanisms[grouping]
+
+    @property
+    def certificate(self) -> Certificate:
+        """What is proved of all measurements together, in grains: the losses of the groupings add up."""
+        promise = Promise(WHOLE_LINE, self.sensitivity / self.grain, self.epsilon, "distance", Fraction(0), False)
+        loss = sum((self.mechanism(grouping).noise.loss for grouping in self.split), Fraction(0))
+        return Certificate.of(
+            promise,
+            Lattice.of(WHOLE_LINE, Fraction(1)),
+            bound=loss,
+            witnessed=loss,
+            pair=None,
+            pairs=len(self.split),
+            method="noise alone",
+            precision=0,
+            law=self.state_law,
+        )
+
+    def state_law(self) -> dict[str, Any]:
+        """Return the law in exact numbers, for a certificate: the rate of the noise on each grouping."""
+        noises = [
+            {"of": ", ".join(map(str, self.layout.names(grouping))), "rate": str(self.mechanism(grouping).noise.rate)}
+            for grouping in self.split
+        ]
+        return {"kind": "joint", "noises": noises}
 
     def truth_mechanism(self, grouping: Grouping) -> Geometric:
         """Return the same law of noise around truths that are not negative, if these are not: for intervals."""

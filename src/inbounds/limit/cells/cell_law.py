@@ -19,7 +19,7 @@ from inbounds.errors import InvalidParameter
 from inbounds.exact.balls import ball, lock, lower, upper, workprec
 from inbounds.limit.cells.cell_distribution import CellDistribution
 from inbounds.limit.cells.cells import Cells
-from inbounds.limit.cells.exact_table import BITS, ExactTable, greatest_ratio
+from inbounds.limit.cells.exact_table import BITS, TOTAL, ExactTable, greatest_ratio
 from inbounds.limit.cells.kernel import ChainKernel, Kernel, TableKernel
 from inbounds.mechanisms.definition import SMALL, prove_by_definition
 from inbounds.mechanisms.setting import Setting
@@ -174,7 +174,7 @@ class CellLaw:
                 above = [ball(Fraction(weight, 2**BITS)) for weight in weights[low + 1]]
                 return [at_low + share * (at_high - at_low) for at_low, at_high in zip(near_row, above, strict=True)]
 
-        return prove_by_definition(self.setting, row)
+        return prove_by_definition(self.setting, row, self.state)
 
     def certify(self) -> Certificate:
         """Write down how much is lost between answers that neighbours can have."""
@@ -188,7 +188,23 @@ class CellLaw:
             pairs=pairs,
             method=method,
             precision=PRECISION,
+            law=self.state,
         )
+
+    def state(self) -> dict[str, Any]:
+        """Return the law in exact numbers, for a certificate: cells, table or noise, and what is released."""
+        cells, kernel = self.cells, self.kernel
+        law = {
+            "kind": "table",
+            "start": str(cells.start),
+            "width": str(cells.width),
+            "interpolated": cells.interpolated,
+            "releases": list(map(str, self._targets)),
+        }
+        if isinstance(kernel, ChainKernel):
+            return {**law, "rate": str(kernel.noise.rate)}
+        assert isinstance(kernel, TableKernel)
+        return {**law, "total": str(TOTAL), "rows": [list(map(str, row)) for row in kernel.table.weights]}
 
     def _loss(self) -> tuple[Fraction, Fraction, tuple[int, int], int, str]:
         setting, cells = self.setting, self.cells

@@ -7,7 +7,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from fractions import Fraction
-from functools import cached_property
+from functools import cached_property, partial
 from itertools import pairwise
 from typing import TYPE_CHECKING, Any, ClassVar, Generic, TypeVar
 
@@ -21,7 +21,7 @@ from inbounds.exact.balls import lock, workprec
 from inbounds.mechanisms.additive.distribution import AdditiveDistribution
 from inbounds.mechanisms.additive.ends import Ends, EndsName
 from inbounds.mechanisms.additive.noise import Noise
-from inbounds.mechanisms.additive.proof import neighbours, prove_by_tails
+from inbounds.mechanisms.additive.proof import neighbours, prove_by_tails, state_noise
 from inbounds.mechanisms.additive.snap import Snap
 from inbounds.mechanisms.definition import SMALL, prove_by_definition
 from inbounds.mechanisms.mechanism import Mechanism
@@ -154,7 +154,7 @@ class Additive(Mechanism, Generic[NoiseKind]):
         standard = self.guarantee == "standard"
         small = standard and lattice.bounded and lattice.width < SMALL
         if small and self.in_range and self._noise.reach * 3 < MOST_IMAGES and not self._noise.delta:
-            return prove_by_definition(self._setting, self._row)
+            return prove_by_definition(self._setting, self._row, partial(state_noise, self._noise, self._ends))
         return prove_by_tails(self._setting, self._noise, self._ends, self.certificate.delta)
 
     def _row(self, centre: int, bits: int) -> list[arb]:
@@ -185,4 +185,5 @@ def _prove(setting: Setting, noise: Noise, ends: Ends) -> Certificate:
         method="noise alone",
         precision=PRECISION,
         delta=noise.delta,
+        law=partial(state_noise, noise, ends),
     )

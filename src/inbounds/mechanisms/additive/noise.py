@@ -64,6 +64,10 @@ class Noise(ABC):
         """How its probabilities are built, told by the numbers that `tail` uses; the second proof rests on it."""
 
     @abstractmethod
+    def state(self) -> dict[str, str]:
+        """Return the law in exact numbers, for a certificate."""
+
+    @abstractmethod
     def tail(self, index: int, bits: int) -> arb:
         """Return a ball around the probability of at least `index`, which is positive."""
 

@@ -28,8 +28,8 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator
 from dataclasses import replace
 from fractions import Fraction
-from functools import cache
-from typing import TYPE_CHECKING
+from functools import cache, partial
+from typing import TYPE_CHECKING, Any
 
 from flint import arb
 
@@ -78,6 +78,7 @@ def prove_by_tails(setting: Setting, noise: Noise, ends: Ends, delta: Fraction) 
             precision=bits,
             delta=exempt,
             delta_allowed=exempt <= delta,
+            law=partial(state_noise, noise, ends),
         )
 
     certificate = sharpen(attempt, BITS)
@@ -85,6 +86,11 @@ def prove_by_tails(setting: Setting, noise: Noise, ends: Ends, delta: Fraction) 
     several = setting.lattice.low_list[0] != setting.lattice.high_list[-1]
     seen = ends.name == "leave" and noise.form.repeats and several
     return replace(certificate, witnessed=max(certificate.witnessed, Fraction(0)) if seen else Fraction(0))
+
+
+def state_noise(noise: Noise, ends: Ends) -> dict[str, Any]:
+    """Return the law of noise with a rule at the ends in exact numbers, for a certificate."""
+    return {"kind": "noise", "noise": noise.state(), "ends": ends.name}
 
 
 def worst_of_tails(noise: Noise, apart: int, bits: int) -> tuple[arb, Pair, int]:

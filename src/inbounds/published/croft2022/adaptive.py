@@ -99,6 +99,7 @@ class AdaptiveLaplace(Mechanism):
             method="branch and bound",
             precision=PRECISION,
             delta=delta.bound,
+            law=self._law.state,
         )
 
     def _refuse_less(self, delta: Number) -> None:

@@ -53,6 +53,10 @@ class AdaptiveLaw:
     """The sensitivity in steps, at least 1."""
     epsilon: Fraction
 
+    def state(self) -> dict[str, str]:
+        """Return the law in exact numbers, for a certificate."""
+        return {"kind": "adaptive Laplace", "distance": str(self.distance), "epsilon": str(self.epsilon)}
+
     def position(self, location: int) -> Fraction:
         """Return how many plain scales a location is from the border: `x`."""
         return location * self.epsilon / self.distance

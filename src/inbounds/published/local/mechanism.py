@@ -74,7 +74,7 @@ class LocalMechanism(Mechanism):
         """Compare every pair of answers and every output, where they are few; else the levels once more."""
         if self._setting.lattice.width >= SMALL or len(self._law.outputs) > MOST_OUTPUTS:
             return _prove(self._setting, self._law)
-        return prove_by_definition(self._setting, self._row)
+        return prove_by_definition(self._setting, self._row, self._law.state)
 
     def _row(self, centre: int, bits: int) -> list[arb]:
         answer, law = centre - self._setting.lattice.first, self._law
@@ -127,4 +127,5 @@ def _prove(setting: Setting, law: RunsLaw) -> Certificate:
         pairs=1,
         method="levels",
         precision=2 * PRECISION,
+        law=law.state,
     )

@@ -56,6 +56,10 @@ class RunsLaw(ABC):
     def seen_runs(self, answer: Floats) -> Sequence[SeenRun]:
         """Return the same in doubles, for many true answers at once, also between whole numbers."""
 
+    def state(self) -> dict[str, str]:
+        """Return what bounds its loss in exact numbers, for a certificate."""
+        return {"kind": "levels", "low": str(self.low), "high": str(self.high), "ratio": str(self.ratio)}
+
     @property
     def outputs(self) -> Sequence[int]:
         """All outputs there are."""

@@ -16,6 +16,7 @@ import sqlglot
 from inbounds.bounds.notation import write_end
 from inbounds.display.table import Column, TextTable
 from inbounds.exact.rational import cut
+from inbounds.privacy.certificate import Certificate
 from inbounds.privacy.guarantee import GuaranteeName
 from inbounds.query.answer.budget_forecast import BudgetForecast
 from inbounds.query.columns.derived_column import DerivedKeys
@@ -26,6 +27,9 @@ from inbounds.query.question.contribution_bound import NOTHING_READ, no_limit, r
 from inbounds.query.question.question import Question, derived_columns, sql_of
 
 WIDTH = 80
+NOT_TOLD = ("in_words", "certificate")
+"""What of a part is not among its data."""
+
 TEXT = re.compile(r"'(?:[^']+|'')*'")
 ESCAPED_TEXT = re.compile(r"'(?:[^'\\]+|''|\\.)*'", re.DOTALL)
 """A constant text."""
@@ -61,6 +65,8 @@ class ExplainedPart:
     statement: str
     in_words: dict[str, str] = field(repr=False)
     """What the text says in place of a bare number or name."""
+    certificate: Certificate | None = field(default=None, repr=False, compare=False)
+    """The proof for others to check, where there is one: `part.certificate.to_json()` (docs/check.md)."""
 
     @classmethod
     def of(cls, plan: Plan, dialect: str) -> ExplainedPart:
@@ -81,11 +87,12 @@ class ExplainedPart:
                 "sensitivity": _describe_sensitivity(plan),
                 "guarantee": _describe_guarantee(plan),
             },
+            certificate=plan.answering.certificate,
         )
 
     def data(self) -> dict[str, Any]:
         """Return it as a dictionary: numbers as numbers, names as names, and the rest as text."""
-        return {part.name: getattr(self, part.name) for part in fields(self) if part.name != "in_words"}
+        return {part.name: getattr(self, part.name) for part in fields(self) if part.name not in NOT_TOLD}
 
     def facts(self) -> dict[str, str]:
         """Return what is said, by what it is called, without the statement."""

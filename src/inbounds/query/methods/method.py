@@ -23,6 +23,7 @@ from inbounds.display.figures import format_error
 from inbounds.display.progress import Progress
 from inbounds.mechanisms.additive.additive import Additive
 from inbounds.mechanisms.truncated_laplace import TruncatedLaplace
+from inbounds.privacy.certificate import Certificate
 from inbounds.privacy.guarantee import GuaranteeName
 from inbounds.privacy.rho import pure
 from inbounds.query.methods.mechanism_choice import Choice
@@ -115,6 +116,11 @@ class Answering(ABC):
     def proof(self) -> str:
         """Say why the loss is at most epsilon: the certificate of the mechanism, or the law that it follows."""
 
+    @property
+    def certificate(self) -> Certificate | None:
+        """The same for others to check, where it can be stated in a certificate."""
+        return None
+
     @abstractmethod
     def expected_noise(self) -> str:
         """Say how far off the noise will put an answer, before anything is asked."""
@@ -193,6 +199,10 @@ class OneNumber(Answering):
     def proof(self) -> str:
         """Return the certificate."""
         return self.choice.proof
+
+    @property
+    def certificate(self) -> Certificate:
+        return self.choice.mechanism.certificate
 
     def expected_noise(self) -> str:
         return f"about ±{format_error(self.choice.error)} on average"

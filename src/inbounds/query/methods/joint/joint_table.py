@@ -19,6 +19,7 @@ from inbounds.joint.measured.interval import intervals
 from inbounds.joint.measured.measurements import Measurements, measure
 from inbounds.joint.plan.plan import JointPlan
 from inbounds.joint.table.layout import Grouping
+from inbounds.privacy.certificate import Certificate
 from inbounds.privacy.guarantee import GuaranteeName
 from inbounds.privacy.rho import pure_in_parts
 from inbounds.query.methods.method import (
@@ -176,6 +177,10 @@ class JointTable(Answering):
     def proof(self) -> str:
         """Say by which law the loss is at most epsilon."""
         return GEOMETRIC
+
+    @property
+    def certificate(self) -> Certificate:
+        return self.plan.certificate
 
     def _public(self) -> str:
         """Say which groupings the contract makes public, in part or whole."""

@@ -19,6 +19,7 @@ from typing import ClassVar
 from inbounds.bounds import Bounds
 from inbounds.display.figures import format_error
 from inbounds.display.progress import Progress
+from inbounds.privacy.certificate import Certificate
 from inbounds.privacy.guarantee import GuaranteeName
 from inbounds.query.methods.mechanism_choice import Choice
 from inbounds.query.methods.method import (
@@ -167,6 +168,10 @@ class MomentsOfColumns(Answering):
     def proof(self) -> str:
         """Return the certificate; what one unit changes in all sums adds up to the sensitivity."""
         return f"{self.choice.proof}; one unit changes {self.all_sums} together by at most the sensitivity"
+
+    @property
+    def certificate(self) -> Certificate:
+        return self.choice.mechanism.certificate
 
     def expected_noise(self) -> str:
         return "; ".join(f"{statistic.measure}: {self._expected(statistic)}" for statistic in self.statistics)

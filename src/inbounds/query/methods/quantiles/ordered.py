@@ -29,7 +29,7 @@ from dataclasses import dataclass
 from fractions import Fraction
 from functools import cached_property
 from itertools import accumulate, pairwise
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 from flint import arb, fmpz
@@ -37,6 +37,8 @@ from flint import arb, fmpz
 from inbounds.accuracy.confidence import CONFIDENCE
 from inbounds.errors import InvalidQuestion
 from inbounds.exact.balls import ball
+from inbounds.privacy.certificate import Certificate
+from inbounds.privacy.claim import Promise
 from inbounds.privacy.rho import bounded_range
 from inbounds.query.methods.quantiles.law import Buckets, RankLaw, rank_misses
 from inbounds.sampling.any_law import draw
@@ -83,6 +85,26 @@ class OrderedQuantiles:
     def rho(self) -> Fraction:
         """At least the rho of all values together."""
         return self._branch.rho
+
+    @property
+    def certificate(self) -> Certificate:
+        """What is proved of all draws together: what each may lose adds up along every way through them."""
+        column = self.buckets.column
+        return Certificate.of(
+            Promise(column.bounds, Fraction(self.limit), self.epsilon, "standard", Fraction(0), False),
+            column.lattice,
+            bound=self.epsilon,
+            witnessed=Fraction(0),
+            pair=None,
+            pairs=0,
+            method="exponential mechanism",
+            precision=0,
+            law=self.state_law,
+        )
+
+    def state_law(self) -> dict[str, Any]:
+        """Return the law in exact numbers, for a certificate: the rate of each draw, for rows that count in full."""
+        return {"kind": "rank", "draw": self._branch.state(self.limit)}
 
     @property
     def _branch(self) -> Branch:
@@ -171,6 +193,17 @@ class Branch:
         """What the draw of the middle level may lose."""
         return self.epsilon / self.depth
 
+    def rate(self, unit: int) -> Fraction:
+        """How much the logarithm of a probability falls for each row missed, if those of a unit weigh so much."""
+        return self.spent / (2 * self.share * unit)
+
+    def state(self, unit: int) -> dict[str, Any] | None:
+        """Return the draws in exact numbers."""
+        if not self.levels:
+            return None
+        below, above = (half.state(unit) for half in self.halves)
+        return {"level": str(self.level), "rate": str(self.rate(unit)), "below": below, "above": above}
+
     @property
     def rho(self) -> Fraction:
         """At least the rho of all draws: of rows of weight `w` it is this times `(w / k)^2`.
@@ -220,8 +253,7 @@ class RankRange:
         )
 
     def _rate(self, unit: int) -> Fraction:
-        level = self.branch.level
-        return self.branch.spent / (2 * self.branch.share * level.denominator * unit)
+        return self.branch.rate(unit) / self.branch.level.denominator
 
     def bucket(self, number: int) -> int:
         """Return the bucket that a value lies in."""

@@ -11,6 +11,7 @@ from inbounds.accuracy.confidence import CONFIDENCE, percent
 from inbounds.bounds import Bounds
 from inbounds.display.figures import format_error
 from inbounds.display.progress import Progress
+from inbounds.privacy.certificate import Certificate
 from inbounds.privacy.guarantee import GuaranteeName
 from inbounds.privacy.rho import bounded_range
 from inbounds.query.columns.column import Numbers
@@ -77,6 +78,10 @@ class QuantileByRank(Answering):
         """Say by which law the loss is at most epsilon."""
         return EXPONENTIAL
 
+    @property
+    def certificate(self) -> Certificate:
+        return OrderedQuantiles(self.buckets, (self.level,), self.epsilon, self.limit, self.row_weight).certificate
+
     def expected_noise(self) -> str:
         near = f"within {format_error(self.rank_error)} ranks of the true one{describe_resolution(self.buckets)}"
         return f"with {percent()} probability, {near}"
@@ -140,6 +145,10 @@ class QuantilesInOrder(Answering):
     def proof(self) -> str:
         """Say by which law the loss is at most epsilon."""
         return f"{EXPONENTIAL}; the losses of all of them add up to epsilon"
+
+    @property
+    def certificate(self) -> Certificate:
+        return self.law.certificate
 
     def expected_noise(self) -> str:
         rows = format_error(self.rank_error)
