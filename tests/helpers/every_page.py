@@ -47,6 +47,7 @@ AUDITORS = [
     "/verify/entries/3",
     "/verify/entries/999999",
     "/verify/statement",
+    "/verify/certificate",
 ]
 PAGES = {None: NOBODYS, "ana": ANALYSTS, "carla": CUSTODIANS, "dora": AUDITORS}
 """Addresses by the person who looks."""

@@ -21,6 +21,9 @@ FORMS: dict[str, tuple[str, str, dict[str, str]]] = {
 }
 """Every form that changes something: who may send it, where to, and what is in it."""
 
+CHANGES_NOTHING = "/verify/certificate"
+"""This form is read and answered; it is refused as well if it is forged."""
+
 LAST = {"/sign-out", "/keep/keys/{prefix}/revoke"}
 """These end the session that sends them, or ana's."""
 
@@ -61,7 +64,11 @@ def unchanged(hospital: Served) -> Served:
 
 def test_every_form_is_in_the_list(hospital: Served) -> None:
     """A form that is not attacked here does not exist."""
-    assert {path for method, path in page_routes(hospital.app) if method == "POST"} == {*FORMS, "/sign-in"}
+    assert {path for method, path in page_routes(hospital.app) if method == "POST"} == {
+        *FORMS,
+        CHANGES_NOTHING,
+        "/sign-in",
+    }
 
 
 @pytest.mark.slow
@@ -76,6 +83,15 @@ def test_a_form_from_elsewhere_does_nothing(unchanged: Served, route: str) -> No
     for site in ELSEWHERE:
         assert sent(who, unchanged, route, headers={"Sec-Fetch-Site": site}) == 403
     assert state(unchanged) == before
+
+
+def test_a_certificate_from_elsewhere_is_not_checked(unchanged: Served) -> None:
+    """The form that changes nothing is refused without the token, or from another site."""
+    dora = visit(unchanged, "dora")
+    assert dora.post(CHANGES_NOTHING, certificate="{}").status_code == 200
+    assert dora.post(CHANGES_NOTHING, certificate="{}", token="wrong").status_code == 403
+    for site in ELSEWHERE:
+        assert dora.post(CHANGES_NOTHING, {"Sec-Fetch-Site": site}, certificate="{}").status_code == 403
 
 
 def test_the_same_forms_from_here_do_something(served: Served) -> None:

@@ -46,6 +46,8 @@ MATRIX = [
     Entry("GET /plan", (400,) * 5, "/plan?bounds=nonsense"),
     Entry("GET /plan/law.svg", ALL, "/plan/law.svg?bounds=[0,100]&sensitivity=2&epsilon=0.5"),
     Entry("GET /plan/law.svg", (400,) * 5, "/plan/law.svg?bounds=nonsense&sensitivity=2&epsilon=0.5"),
+    Entry("GET /plan/certificate.json", ALL, "/plan/certificate.json?bounds=[0,100]&sensitivity=2&epsilon=0.5"),
+    Entry("GET /plan/certificate.json", (400,) * 5, "/plan/certificate.json?bounds=nonsense&sensitivity=2&epsilon=0.5"),
     Entry("GET /static/{name}", ALL, "/static/style.css"),
     Entry("GET /static/{name}", (404,) * 5, "/static/..%2fpage.py"),
     Entry("GET /sign-in", ALL),
@@ -94,6 +96,8 @@ MATRIX = [
     Entry("GET /verify/statement", READERS),
     Entry("GET /verify/statement.csv", READERS),
     Entry("GET /verify/head.txt", READERS),
+    Entry("GET /verify/certificate", READERS),
+    Entry("POST /verify/certificate", READERS, fields={"certificate": "{}"}),
     Entry("POST /sign-out", (303,) * 5),
 ]
 

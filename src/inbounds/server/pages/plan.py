@@ -149,6 +149,19 @@ async def law(
     return svg_response(await run_in_threadpool(svg, draw, look))
 
 
+@router.get("/plan/certificate.json")
+async def certificate(
+    request: Request, service: Serving, visitor: OptionalVisitor, bounds: Text, sensitivity: Text, epsilon: Text
+) -> Response:
+    """Return the proof of the mechanism that is recommended, for others to check."""
+    inputs = PlanInputs.of(bounds, sensitivity, epsilon)
+    await _refuse_too_many(request, service, visitor, inputs)
+    plan = await _find_plan(inputs)
+    headers = {"Content-Disposition": 'attachment; filename="certificate.json"'}
+    text = await run_in_threadpool(plan.best.mechanism.certificate.to_json)
+    return Response(text, media_type="application/json", headers=headers)
+
+
 async def _refuse_too_many(request: Request, service: Service, visitor: Visitor | None, inputs: PlanInputs) -> None:
     """Refuse whoever wants too many new plans a minute: by name or, if not signed in, by address."""
     who = f"address {address_of(request)}" if visitor is None else f"person {visitor.person.name}"

@@ -1,9 +1,13 @@
-"""Verify: the ledger as a chain that one can follow entry by entry, verified now, and as a statement to keep."""
+"""Verify: the ledger as a chain that one can follow entry by entry, verified now, and as a statement to keep.
+
+And certificates of mechanisms, which are checked by a program that shares nothing with this package.
+"""
 
 from __future__ import annotations
 
 from typing import Annotated, Any
 
+from anyio import CapacityLimiter, to_thread
 from fastapi import APIRouter, Query, Request
 from starlette.responses import Response
 
@@ -11,11 +15,12 @@ from inbounds.errors import InvalidParameter
 from inbounds.files.csv_text import write_table
 from inbounds.ledger import Ledger
 from inbounds.ledger.values.entry import FIELDS
+from inbounds.privacy.second_opinion import Opinion, second_opinion
 from inbounds.server.basics import clock
 from inbounds.server.basics.person import Action
 from inbounds.server.basics.problem import Problem
 from inbounds.server.pages.page import render_page
-from inbounds.server.pages.visitor import Visitor, require_visitor
+from inbounds.server.pages.visitor import Form, Visitor, refuse_forged, require_visitor
 from inbounds.server.service.amounts import Whole
 from inbounds.server.service.budgets import to_account_out
 from inbounds.server.service.door import Serving
@@ -34,6 +39,9 @@ MOST_STATED = 500
 
 SHOWN = 2000
 """So many characters of what an entry holds are shown; the statement has all of them."""
+
+_LIMITER = CapacityLimiter(1)
+"""So many certificates are checked at a time in one process; others wait, and questions do not."""
 
 
 @router.get("/verify")
@@ -81,6 +89,25 @@ async def entry_page(request: Request, number: Whole, service: Serving, visitor:
         request, "verify_entries_one", visitor, entry=entry, facts=facts, cut=len(entry.text) > SHOWN,
         computed=entry.computed(), before=by_number.get(number - 1), follows=by_number.get(number + 1),
     )  # fmt: skip
+
+
+@router.get("/verify/certificate")
+async def certificate_page(request: Request, visitor: Reader) -> Response:
+    """Show where to paste a certificate."""
+    return _render_certificate(request, visitor, "", None)
+
+
+@router.post("/verify/certificate")
+async def check_certificate(request: Request, visitor: Reader, form: Form) -> Response:
+    """Check a certificate, and show it again with what was found."""
+    refuse_forged(request, visitor, form)
+    text = form.get("certificate", "")
+    opinion = await to_thread.run_sync(second_opinion, text, limiter=_LIMITER)
+    return _render_certificate(request, visitor, text, opinion)
+
+
+def _render_certificate(request: Request, visitor: Visitor, text: str, opinion: Opinion | None) -> Response:
+    return render_page(request, "verify_certificate", visitor, certificate=text, opinion=opinion)
 
 
 @router.get("/verify/head.txt", dependencies=[READS])
