@@ -64,7 +64,7 @@ UNITS = [
 ]
 
 FUNCTIONS = [
-    Refused("SELECT MODE(age) FROM visits", "MODE(age)", "is not supported; measures are COUNT, SUM, AVG"),
+    Refused("SELECT ENTROPY(age) FROM visits", "ENTROPY(age)", "is not supported; measures are COUNT, SUM, AVG"),
     Refused("SELECT STRING_AGG(clinic, ',') FROM visits", "STRING_AGG(clinic, ',')", "measures are COUNT"),
     Refused("SELECT AVG(SQRT(cost)) FROM visits", "SQRT(cost)", "SQRT is not supported; functions of columns are ABS"),
     Refused("SELECT AVG(LOG(cost)) FROM visits", "LOG(cost)", "LOG is not supported; functions of columns are"),

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 from collections.abc import Iterator
 from datetime import date
 from pathlib import Path
@@ -11,6 +12,8 @@ import pytest
 
 from inbounds.errors import InvalidQuestion, UselessQuestion
 from inbounds.query import Dataset
+from inbounds.query.answer.answer_json import read_answer, write_answer
+from inbounds.server.pages.parts.answer_table import describe_answer
 from tests.helpers.audit_tables import Told, using
 from tests.helpers.months_clinic import months_clinic
 
@@ -57,6 +60,18 @@ def test_keys_are_public_and_free(visits: Dataset, sql: str, rows: tuple[tuple[A
     assert explained.shown is None
     assert "public knowledge" in " ".join(str(explained).split())
     assert str(visits.sql(str(query))) == str(query)
+
+
+def test_public_keys_are_shown_everywhere(visits: Dataset) -> None:
+    """An answer of keys alone is shown in text, in JSON, in frames and on pages, without a number."""
+    answer = visits.sql("SELECT DISTINCT clinic FROM visits").ask(1, analyst="ana")
+    assert str(answer).splitlines()[2:5] == ["north", "south", "east"]
+    assert answer.by_column() == {"clinic": ["north", "south", "east"]}
+    read = read_answer(json.loads(json.dumps(write_answer(answer))))
+    assert (read.rows, read.measures, read.is_public) == (answer.rows, 0, True)
+    page = describe_answer(answer)
+    assert page["reading"] == "Every value is public and exact."
+    assert [row["cells"][0]["text"] for row in page["table"]["rows"]] == ["north", "south", "east"]
 
 
 def test_a_condition_that_no_row_meets_has_no_keys(visits: Dataset) -> None:
