@@ -30,13 +30,16 @@ class From:
     called: str
     unit: str | None
     names: list[Name]
+    units: tuple[str, ...] = ()
+    """The units of tables that a row may have no match in."""
 
 
 class Words:
     """Writes random expressions and conditions over some columns."""
 
-    def __init__(self, dice: Dice, names: list[Name]) -> None:
+    def __init__(self, dice: Dice, names: list[Name], units: tuple[str, ...] = ()) -> None:
         self.dice = dice
+        self.units = units
         self.of: dict[str, list[Name]] = {
             kind: [name for name in names if name.kind == kind] for kind in ("number", "day", "key")
         }
@@ -125,6 +128,8 @@ class Words:
             kinds.append(lambda: f"{dice.one(self.of['day']).text} {dice.one(COMPARED)} '{dice.one(DAYS)}'")
         if self.of["key"]:
             kinds += [self._key_test, self._key_test]
+        if self.units:
+            kinds.append(lambda: f"{dice.one(list(self.units))} IS {dice.one(['', 'NOT '])}NULL")
         return str(dice.one(kinds)())
 
     def _key_test(self) -> str:
@@ -148,7 +153,7 @@ class Questions:
         """Return a question; it may be one that is refused."""
         dice = self.dice
         source = self.source(2)
-        words = Words(dice, source.names)
+        words = Words(dice, source.names, source.units)
         where = f" WHERE {words.condition(dice.number(0, 2))}" if dice.chance(0.3) else ""
         groups = self._groups(words) if dice.chance(0.4) else []
         measure = self._measure(words, source, bool(groups))
@@ -179,6 +184,7 @@ class Questions:
         kinds = ["COUNT(*)"]
         if source.unit is not None:
             kinds.append(f"COUNT(DISTINCT {source.unit})")
+        kinds += [f"COUNT({unit})" for unit in words.units]
         if x is not None:
             kinds += [f"SUM({x})"] * 4 + [f"AVG({x})"] * 2 + [f"MEDIAN({x})", f"QUANTILE({x}, 0.9)", f"VARIANCE({x})"]
             kinds += [f"COUNT({x})", f"COUNT(*), SUM({x}), AVG({x})", f"STDDEV_POP({x})", f"QUANTILES({x}, 0.1, 0.5)"]
@@ -200,6 +206,7 @@ class Questions:
         if not joins:
             return first
         text, names, holders = first.text, _qualified(first), {first.called: first}
+        units: tuple[str, ...] = ()
         for _ in range(joins):
             found = self._join(depth, first, holders)
             if found is None:
@@ -207,8 +214,10 @@ class Questions:
             text += f" {found.text}"
             names += _qualified(found)
             holders[found.called] = found
+            if found.text.startswith("LEFT") and found.unit is not None:
+                units += (f"{found.called}.{found.unit}",)
         unit = None if first.unit is None else f"{first.called}.{first.unit}"
-        return From(text, first.called, unit, names) if len(holders) > 1 else first
+        return From(text, first.called, unit, names, units) if len(holders) > 1 else first
 
     def _join(self, depth: int, first: From, holders: dict[str, From]) -> From | None:
         left = self.dice.one(["LEFT ", ""])
@@ -247,7 +256,7 @@ class Questions:
 
     def _per_unit(self, depth: int, called: str) -> From:
         of = self.source(depth - 1)
-        words, dice = Words(self.dice, of.names), self.dice
+        words, dice = Words(self.dice, of.names, of.units), self.dice
         assert of.unit is not None
         unit = of.unit.split(".")[-1]
         if dice.chance(0.1):
@@ -273,6 +282,7 @@ class Questions:
             kinds += [(f"{name}({x})", "number") for name in ("MAX", "MIN", "AVG", "SUM", "SUM", "COUNT")]
             kinds.append((f"{dice.one(['ARG_MIN', 'ARG_MAX'])}({dice.one(words.of['number']).text}, {x})", "number"))
             kinds.append((f"GREATEST(LEAST(SUM({x}), {most}), -{most})", "number"))
+        kinds += [(f"COUNT({one})", "number") for one in words.units]
         if words.of["day"]:
             kinds.append((f"{dice.one(['MAX', 'MIN', 'AVG'])}({words.day(1)})", "day"))
         if words.of["key"]:

@@ -10,6 +10,7 @@ from fractions import Fraction
 from typing import Any
 
 from inbounds.query.columns.column import Keys, Numbers
+from inbounds.query.expressions.raw import Raw
 from inbounds.query.question.measure import Count
 from inbounds.query.question.question import Question
 from inbounds.query.tables.joined import Joined
@@ -41,7 +42,14 @@ def rows_of(table: Table, private: Private, public: Mapping[str, Mapping[str, Ro
         found = [after for before in found for after in _joined(relation, join, before, others, public)]
     said = {(called, name): to for called, names in relation.names.items() for name, to in names.items()}
     said[relation.name, relation.unit or ""] = relation.unit or ""
-    return [{said[place]: value for place, value in row.items() if place in said} for row in found]
+    units = {
+        Raw(label, "PRESENT").name: (name, label.removeprefix(f"{name}.")) for label, name in relation.matched.items()
+    }
+    return [
+        {said[place]: value for place, value in row.items() if place in said}
+        | {name: True if row.get(unit) is not None else None for name, unit in units.items()}
+        for row in found
+    ]
 
 
 def _by_unit(join: Join | JoinPublic, private: Private, public: Any) -> Mapping[Any, list[Row]]:

@@ -32,6 +32,10 @@ ward.keys = ["er", "icu", "surgery"]
 urgent.keys = [true, false]
 day.bounds = "[2026-01-01, 2026-12-31]"
 born.bounds = "[1920-01-01, 2026-12-31]"
+[tables.stays]
+source = "visits.parquet"
+max_rows_per_unit = 16
+columns.ward.keys = ["er", "icu", "surgery"]
 [budget]
 total = 1000000
 """

@@ -139,6 +139,12 @@ JOINS = [
     "GROUP BY who) AS t WHERE n > 1",
     "SELECT AVG(n) FROM (SELECT who, COUNT(*) AS n FROM visits GROUP BY who) AS t "
     "LEFT JOIN (SELECT taker, MAX(dose) AS m FROM drugs GROUP BY taker) AS u ON t.who = u.taker WHERE m IS NULL",
+    "SELECT n, COUNT(*) FROM (SELECT v.who, COUNT(d.taker) AS n FROM visits v LEFT JOIN drugs d ON v.who = d.taker "
+    "GROUP BY v.who) AS t GROUP BY n",
+    "SELECT COUNT(d.taker) FROM visits v LEFT JOIN drugs d ON v.who = d.taker WHERE size > 0",
+    "SELECT COUNT(*) FROM visits LEFT JOIN drugs ON drugs.taker = visits.who WHERE drugs.taker IS NULL OR dose > 5",
+    "SELECT SUM(CASE WHEN t.taker IS NOT NULL THEN size END) FROM visits v LEFT JOIN (SELECT taker, COUNT(*) AS n "
+    "FROM drugs WHERE dose > 5 GROUP BY taker) AS t ON v.who = t.taker",
     "SELECT dose, COUNT(*) FROM drugs GROUP BY dose",
     "SELECT region, COVAR_POP(size, dose), AVG(size) FROM visits JOIN drugs ON visits.who = drugs.taker "
     "LEFT JOIN spots ON visits.place = spots.code GROUP BY region",
@@ -334,6 +340,15 @@ def test_python_and_sql_ask_the_same(clinic: Clinic) -> None:
             "THEN TRUE WHEN NOT size > 5 THEN FALSE END) AS big FROM visits GROUP BY who) AS t GROUP BY first, big",
         ),
         (d.per_unit().count_units(), "SELECT COUNT(DISTINCT who) FROM (SELECT DISTINCT who FROM visits)"),
+        (
+            d.join("drugs", keep=True).per_unit(n="COUNT(drugs.taker)").mean("n"),
+            "SELECT AVG(n) FROM (SELECT visits.who, COUNT(drugs.taker) AS n FROM visits LEFT JOIN drugs ON "
+            "visits.who = drugs.taker GROUP BY visits.who) AS t",
+        ),
+        (
+            d.not_exists("drugs").count(),
+            "SELECT COUNT(*) FROM visits LEFT JOIN drugs ON visits.who = drugs.taker WHERE drugs.taker IS NULL",
+        ),
         (d.rows_of("drugs").sum("dose"), "SELECT SUM(dose) FROM drugs"),
         (
             d.join("drugs").join("spots", on="place", keep=True).count().by("region"),
@@ -350,12 +365,26 @@ def test_python_and_sql_ask_the_same(clinic: Clinic) -> None:
         assert str(asked) == str(d.sql(sql))
 
 
+def test_rows_without_a_match_are_those_for_which_none_is_found(clinic: Clinic) -> None:
+    """LEFT JOIN and IS NULL of what rows are matched by is NOT EXISTS, if no other column of the table is named."""
+    found = clinic.dataset.sql("SELECT COUNT(*) FROM visits WHERE NOT EXISTS (SELECT 1 FROM drugs WHERE taker = who)")
+    for joined in ("drugs ON visits.who = drugs.taker", "drugs ON drugs.TAKER = visits.who"):
+        asked = clinic.dataset.sql(f"SELECT COUNT(*) FROM visits LEFT JOIN {joined} WHERE drugs.taker IS NULL")
+        assert str(asked) == str(found).replace("taker = who", "visits.who = drugs.taker")
+    for where in (
+        "drugs.taker IS NULL OR drugs.dose > 5",
+        "drugs.dose IS NULL",
+        "drugs.taker IS NULL AND drugs.dose > 5",
+    ):
+        sql = f"SELECT COUNT(*) FROM visits LEFT JOIN drugs ON visits.who = drugs.taker WHERE {where}"
+        assert "NOT EXISTS" not in str(clinic.dataset.sql(sql))
+
+
 def test_the_unit_of_a_table_without_a_match_is_missing(clinic: Clinic) -> None:
     """After LEFT JOIN the unit of the table that is joined is not taken for that of the row, which is always there."""
     joined = "visits LEFT JOIN drugs ON visits.who = drugs.taker"
     for sql, words in [
         (f"SELECT COUNT(DISTINCT drugs.taker) FROM {joined}", "drugs.taker"),
-        (f"SELECT COUNT(*) FROM {joined} WHERE drugs.TAKER IS NULL", "drugs.TAKER"),
         (f"SELECT COUNT(*) FROM (SELECT DISTINCT drugs.taker FROM {joined})", "drugs.taker"),
         (f"SELECT COUNT(*) FROM {joined} JOIN visits AS v ON drugs.taker = v.who", "drugs.taker = v.who"),
     ]:

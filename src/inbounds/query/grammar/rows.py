@@ -34,7 +34,7 @@ from inbounds.query.grammar.free_text import FreeTexts
 from inbounds.query.grammar.intervals import DAYS_OF, MONTHS_OF, SIXTEEN_MONTHS, move_day, read_interval
 from inbounds.query.grammar.reader import Scope, read_condition_node, read_part, read_value
 from inbounds.query.grammar.text import SqlText, kind
-from inbounds.query.grammar.values import read_constant, read_reference, refuse_subquery
+from inbounds.query.grammar.values import read_constant, read_matched, read_reference, refuse_subquery
 
 if TYPE_CHECKING:
     from inbounds.query.tables.table import Table
@@ -367,7 +367,9 @@ def read_node(text: SqlText, node: exp.Expr | None) -> Node:
 
 
 def read_counted(text: SqlText, node: exp.Expr | None) -> Node:
-    """Return a column that is there or missing: an identifier as whether it is there."""
+    """Return a column that is there or missing: an identifier, or the unit of a match, as whether it is there."""
+    if (matched := read_matched(text, node)) is not None:
+        return matched
     column = read_node_or_unit(text, node)
     if isinstance(column, ColumnRef) and text.asked is not None and column.name in text.asked.identifiers:
         return Raw(column.name, "PRESENT")

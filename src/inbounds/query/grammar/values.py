@@ -11,6 +11,7 @@ from sqlglot import exp
 from inbounds.display.suggestion import find_nearest, list_names, suggest
 from inbounds.query.expressions.functions import refuse_function
 from inbounds.query.expressions.node import ColumnRef, Node, quote_name
+from inbounds.query.expressions.raw import Raw
 from inbounds.query.grammar.text import SqlText, kind
 from inbounds.query.grammar.times import is_time, read_time
 from inbounds.query.grammar.today import read_today
@@ -77,6 +78,25 @@ def read_column(text: SqlText, node: exp.Expr | None) -> str:
         as_text = exp.Literal.string(node.name).sql()
         text.refuse(node, f"there is no column {kind(node)}; for text write {as_text}, for a column {columns}")
     return own_name
+
+
+def read_matched(text: SqlText, node: exp.Expr | None) -> Raw | None:
+    """Return whether a row has a match in a table, if a node is the unit of one that it may have none in."""
+    if text.asked is None or not isinstance(node, exp.Column):
+        return None
+    matched, table = text.asked.matched, node.args.get("table")
+    label = str(node.name) if table is None and node.this.args.get("quoted") else ""
+    if table is not None:
+        alias = text.canonical(table, matched.values())
+        units = [name.removeprefix(f"{alias}.") for name, of in matched.items() if of == alias]
+        label = f"{alias}.{text.canonical(node.this, units)}"
+    if label not in matched:
+        return None
+    text.take(node, "this", "table")
+    for part in (node.this, table):
+        if part is not None:
+            text.take(part, "this", "quoted")
+    return Raw(label, "PRESENT")
 
 
 def refuse_subquery(text: SqlText, node: exp.Expr) -> str:

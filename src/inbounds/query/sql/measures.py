@@ -20,7 +20,7 @@ from inbounds.query.expressions.node import ColumnRef, Constant, Node
 from inbounds.query.grammar.casts import truth_as_number
 from inbounds.query.grammar.rows import condition, read_counted, read_node, read_node_or_unit
 from inbounds.query.grammar.text import SqlText, function_name, kind
-from inbounds.query.grammar.values import read_constant
+from inbounds.query.grammar.values import read_constant, read_matched
 from inbounds.query.question.among import Conditions, count_rows, mean_rows, split_rows, sum_rows
 from inbounds.query.question.group import by_bins, is_countable
 from inbounds.query.question.measure import (
@@ -115,6 +115,8 @@ def _count(text: SqlText, call: exp.Expr) -> MeasureCall:
         return MeasureCall(Count())
     if isinstance(this, exp.Distinct):
         return _count_distinct(text, this)
+    if (matched := read_matched(text, this)) is not None:
+        return MeasureCall(*count_rows(matched))
     unit = ColumnRef(text.unit)
     if read_node_or_unit(text, this) == unit and text.unit not in text.columns and not this.args.get("table"):
         return MeasureCall(Count())  # a row whose unit is missing is left out, so each that is counted has one

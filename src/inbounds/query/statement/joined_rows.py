@@ -22,6 +22,7 @@ from inbounds.query.statement.codes import Codes, key_constant
 from inbounds.query.statement.conditions import build_condition
 from inbounds.query.statement.expressions import (
     Expression,
+    case,
     code_name,
     column,
     grouped,
@@ -106,9 +107,17 @@ class JoinedReader:
         return table, replace(node, column=own) if isinstance(node, Raw) else ColumnRef(own)
 
     def _place(self, node: Node) -> Expression:
-        """Return the code of a stored column where it is."""
+        """Return the code of a stored column where it is; whether a row has a match is told by the unit of that."""
+        join = self._matched(node)
+        if join is not None:
+            return case([(present(column_of(self.places[join.name], join.owner or "")), whole(0))])
         table, own = self._own(node)
         return column_of(self.places[table], code_name(own.name))
+
+    def _matched(self, node: Node) -> Join | None:
+        """Return the join of which a column says whether a row has a match in it; None for any other column."""
+        name = self.relation.matched.get(node.column) if isinstance(node, Raw) else None
+        return next((join for join in self.relation.joins if isinstance(join, Join) and join.name == name), None)
 
     def select(self, wanted: Wanted) -> exp.Select:
         """Return the joined rows."""
@@ -144,9 +153,25 @@ class JoinedReader:
         codes: dict[str, set[Node]] = {table: set() for table in self.places}
         raws: dict[str, set[str]] = {table: set() for table in self.places}
         matched: dict[str, set[str]] = {table: set() for table in self.places}
+        joins = [join for join in relation.joins if isinstance(join, Join)]
+        named = {
+            place for join in joins for pair in join.pairs for place in ((pair.to, pair.left), (join.name, pair.right))
+        }
+        owners = {
+            join.name: relation.compares_owner(join) or any((join.name, unit) in named for unit in owner_of(join.table))
+            for join in joins
+        }
+
+        def add_code(node: Node) -> None:
+            join = self._matched(node)
+            if join is not None:
+                owners[join.name] = True
+            else:
+                table, own = self._own(node)
+                codes[table].add(own)
+
         for node in wanted.codes:
-            table, own = self._own(node)
-            codes[table].add(own)
+            add_code(node)
         for label in wanted.raws:
             table, name = self._origins[label]
             raws[table].add(name)
@@ -174,16 +199,7 @@ class JoinedReader:
                     codes[pair.to].add(ColumnRef(pair.left))
                     codes[join.name].add(ColumnRef(pair.right))
             for node in self._condition_nodes(join):
-                table, own = self._own(node)
-                codes[table].add(own)
-        joins = [join for join in relation.joins if isinstance(join, Join)]
-        named = {
-            place for join in joins for pair in join.pairs for place in ((pair.to, pair.left), (join.name, pair.right))
-        }
-        owners = {
-            join.name: relation.compares_owner(join) or any((join.name, unit) in named for unit in owner_of(join.table))
-            for join in joins
-        }
+                add_code(node)
         known = {
             table: frozenset(name for name, label in relation.names.get(table, {}).items() if label in wanted.known)
             for table in self.places
@@ -321,7 +337,7 @@ class JoinedReader:
         for field in columns.values():
             stored.update(field.stored)
         places = {name: self._place(field.node) for name, field in stored.items()}
-        kinds = dict.fromkeys((*scope.columns, *scope.identifiers), Kind.CODE)
+        kinds = dict.fromkeys((*scope.columns, *scope.identifiers, *scope.matched), Kind.CODE)
         codes = Codes(columns, kinds, self.reader.dialect, places)
         return build_condition(join.condition, columns, codes.code)
 

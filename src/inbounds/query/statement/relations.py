@@ -57,7 +57,7 @@ class TableReader:
             return self._stored_kinds(table)
         self.unit_kind(table)
         _check_owner(table)
-        return dict.fromkeys((*table.columns, *table.identifiers), Kind.CODE)
+        return dict.fromkeys((*table.columns, *table.identifiers, *table.matched), Kind.CODE)
 
     def _stored_kinds(self, table: Table) -> dict[str, Kind]:
         engine = self.engines[table.name]

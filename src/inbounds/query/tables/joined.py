@@ -168,6 +168,13 @@ class Joined:
         return labels
 
     @cached_property
+    def matched(self) -> dict[str, str]:
+        """The private tables that a row may have no match in, by what their units are called."""
+        taken = {*self.columns, *self.identifiers}
+        joins = [join for join in self.joins if isinstance(join, Join) and join.keep and join.private is not None]
+        return {label: join.name for join in joins if (label := f"{join.name}.{join.owner}") not in taken}
+
+    @cached_property
     def merged(self) -> dict[str, str]:
         """What columns are called by which tables are joined that have the same name for them: those of the first."""
         names = {name for columns in self.names.values() for name in columns}

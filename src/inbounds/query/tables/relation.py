@@ -43,6 +43,7 @@ class UnitRows:
     unit_name: str | None = None
     """What the unit is called from here on, if not as before."""
     names: ClassVar[Mapping[str, Mapping[str, str]]] = {}
+    matched: ClassVar[Mapping[str, str]] = {}
     tests: ClassVar[Sequence[str]] = ()
 
     def __post_init__(self) -> None:
@@ -138,6 +139,7 @@ class Projected:
     """What the unit is called from here on, if not as before."""
     is_clipped_by_limit = False
     names: ClassVar[Mapping[str, Mapping[str, str]]] = {}
+    matched: ClassVar[Mapping[str, str]] = {}
     tests: ClassVar[Sequence[str]] = ()
 
     def __post_init__(self) -> None:

@@ -152,6 +152,11 @@ class Table:
         return {} if self.relation is None else self.relation.names
 
     @property
+    def matched(self) -> Mapping[str, str]:
+        """The tables of a join that a row may have no match in, by what their units are called."""
+        return {} if self.relation is None else self.relation.matched
+
+    @property
     def stored(self) -> dict[str, Column]:
         """The columns that the database has: those that are not made of others."""
         return {name: column for name, column in self.columns.items() if not column.is_derived}
@@ -163,7 +168,7 @@ class Table:
         if isinstance(name, str) and self._is_text(name):
             name = self.find_name(read_expression(name, self.names).node)
         if isinstance(name, Raw):
-            if name.column not in self.identifiers:
+            if name.column not in self.identifiers and not (name.function == "PRESENT" and name.column in self.matched):
                 return self.column(name.column)  # which is refused
             return RawKeys.of(name)
         if isinstance(name, Node):
