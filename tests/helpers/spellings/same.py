@@ -206,6 +206,34 @@ SAME = [
         "SELECT CAST(DATE_TRUNC('month', admitted) AS date), COUNT(*) FROM visits GROUP BY 1",
         "SELECT DATE_TRUNC('MONTH', admitted)::date, COUNT(*) FROM visits GROUP BY 1",
     )),
+    OneQuestion("quarters", (
+        "SELECT STRFTIME(admitted, '%Y-Q%q') AS q, COUNT(*) FROM visits GROUP BY q",
+        "SELECT TO_CHAR(admitted, 'YYYY-\"Q\"Q') AS q, COUNT(*) FROM visits GROUP BY 1",
+        "SELECT FORMAT_DATE('%Y-Q%Q', admitted) AS q, COUNT(*) FROM visits GROUP BY 1",
+    )),
+    OneQuestion("months-of-tools", (
+        "SELECT STRFTIME(admitted, '%B %Y') AS m, COUNT(*) FROM visits GROUP BY m",
+        "SELECT DATE_FORMAT(admitted, '%M %Y') AS m, COUNT(*) FROM visits GROUP BY m",
+        "SELECT DATE_FORMAT(admitted, 'MMMM yyyy') AS m, COUNT(*) FROM visits GROUP BY m",
+        "SELECT FORMAT(admitted, 'MMMM yyyy') AS m, COUNT(*) FROM visits GROUP BY FORMAT(admitted, 'MMMM yyyy')",
+        "SELECT TO_CHAR(admitted, 'FMMonth YYYY') AS m, COUNT(*) FROM visits GROUP BY m",
+    )),
+    OneQuestion("pairs-of-keys", (
+        "SELECT region || '-' || sex AS who, COUNT(*) FROM visits GROUP BY who",
+        "SELECT CONCAT(region, '-', sex) AS who, COUNT(*) FROM visits GROUP BY who",
+        "SELECT CONCAT_WS('-', region, sex) AS who, COUNT(*) FROM visits GROUP BY who",
+    )),
+    OneQuestion("own-sex", (
+        "SELECT sex, COUNT(*) FROM (SELECT patient_id, MIN(sex) AS sex FROM visits GROUP BY 1) t GROUP BY sex",
+        "SELECT sex, COUNT(*) FROM (SELECT patient_id, ANY_VALUE(sex) AS sex FROM visits GROUP BY patient_id) AS t "
+        "GROUP BY sex",
+        "SELECT sex, COUNT(*) FROM (SELECT patient_id, FIRST(sex) AS sex FROM visits GROUP BY 1) t GROUP BY 1",
+    )),
+    OneQuestion("rows-without-a-match", (
+        "SELECT COUNT(*) FROM patients p WHERE NOT EXISTS (SELECT 1 FROM visits v WHERE p.patient_id = v.patient_id)",
+        "SELECT COUNT(*) FROM patients p LEFT JOIN visits v ON v.patient_id = p.patient_id WHERE v.patient_id IS NULL",
+        "SELECT COUNT(*) FROM patients p LEFT OUTER JOIN visits v USING (patient_id) WHERE v.patient_id IS NULL",
+    )),
     OneQuestion("days-between", (
         "SELECT AVG(discharged - admitted) FROM visits",
         "SELECT AVG(date_diff('day', admitted, discharged)) FROM visits",

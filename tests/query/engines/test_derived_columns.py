@@ -48,3 +48,6 @@ def test_engines_agree_on_the_calendar(engine_place: Place, first: date, days: i
     for text in asked:
         query = dataset.histogram(text, 7)
         assert totals_of(query) == oracle.totals(query.question, rows), text
+    for form in ("%Y-Q%q", "%b %Y", "%G-W%V", "%A"):
+        query = dataset.count().by(f"STRFTIME(day, '{form}')")
+        assert totals_of(query) == oracle.totals(query.question, rows), form

@@ -59,6 +59,16 @@ ASKED = [
           "SELECT n, COUNT(*) FROM (SELECT p.patient_id, COUNT(v.patient_id) AS n FROM patients p LEFT JOIN visits "
           "v ON v.patient_id = p.patient_id GROUP BY p.patient_id) AS t GROUP BY n",
           lambda h: table([(sum(v.patient_id == p.patient_id for v in h.visits),) for p in h.patients], column(0), n)),
+    Asked("matches-of-a-left-join", Style.MYSQL,
+          "SELECT p.region, COUNT(v.patient_id) AS visits FROM patients p LEFT JOIN visits v ON v.patient_id = "
+          "p.patient_id AND v.ward = 'surgery' GROUP BY p.region",
+          lambda h: table(where(h.visits, lambda v: v.ward == "surgery"), "region", n)),
+    Asked("came-or-not", Style.BIGQUERY,
+          "SELECT CASE WHEN n > 0 THEN 'came' ELSE 'never' END AS c, COUNT(*) FROM (SELECT p.patient_id, "
+          "COUNT(v.patient_id) AS n FROM patients p LEFT JOIN visits v USING (patient_id) GROUP BY p.patient_id) t "
+          "GROUP BY c",
+          lambda h: [("came", len({v.patient_id for v in h.visits})),
+                     ("never", len(h.patients) - len({v.patient_id for v in h.visits}))]),
     Asked("never-came", Style.MODE,
           "SELECT COUNT(*) FROM patients p LEFT JOIN visits v ON p.patient_id = v.patient_id WHERE v.patient_id IS "
           "NULL",
