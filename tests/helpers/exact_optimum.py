@@ -14,6 +14,8 @@ from scipy import optimize
 
 from inbounds import Bounds, Optimal
 from inbounds.limit.cells.cell_law import CellLaw
+from inbounds.limit.cells.cells import Cells
+from inbounds.limit.cells.distance_kernel import DistanceKernel
 from inbounds.limit.cells.kernel import TableKernel
 from inbounds.limit.family_law import FamilyLaw
 from inbounds.limit.goal import Minimise as Goal
@@ -93,12 +95,19 @@ def exact_row(law: CellLaw, index: int) -> dict[int, int]:
 
     A word chooses between two rows where answers are moved to points, and another one the outcome.
     """
+    if isinstance(law.kernel, DistanceKernel):
+        row, _ = law.cells.row_and_share(index)
+        found = dict.fromkeys(law.targets.tolist(), 0)
+        for target, weight in zip(law.targets.tolist(), law.kernel.units(row), strict=True):
+            found[target] += WORDS * weight
+        return found
     assert isinstance(law.kernel, TableKernel)
+    assert isinstance(law.cells, Cells)
     cells, weights = law.cells, law.kernel.table.weights
     row, past = divmod(index - cells.start, cells.width)
     # The next row is taken by words w with `past + (w * width >> 64) >= width`.
     up = WORDS - -(-(cells.width - past) * WORDS // cells.width) if cells.interpolated else 0
-    found: dict[int, int] = dict.fromkeys(law.targets.tolist(), 0)
+    found = dict.fromkeys(law.targets.tolist(), 0)
     for place, share in ((row, WORDS - up), (row + 1, up)):
         for target, weight in zip(law.targets.tolist(), weights[place] if share else (), strict=bool(share)):
             found[target] += share * weight
@@ -145,6 +154,7 @@ def is_private_family(law: FamilyLaw, near: NDArray[np.bool_], epsilon: Any) -> 
 def is_private_chain(found: Optimal, sensitivity: Any) -> bool:
     """Return whether neighbours' answers go to rows at most one apart, which geometric noise makes private."""
     cells = found._law.cells  # type: ignore[union-attr]
+    assert isinstance(cells, Cells)
     assert not cells.interpolated
     rows = [(index - cells.start) // cells.width for index in answers_of(found.bounds)]
     apart = abs(np.subtract.outer(rows, rows))

@@ -54,7 +54,7 @@ class Optimal(Mechanism):
     * `prior`: what is publicly believed of the true answer; all possible answers alike if not given.  Weights, one for
       each possible answer (without a step: for equal parts of the range); or `(weights, edges)` as `numpy.histogram`
       returns them; or a function of the answer.  **It must not come from the data.**
-    * `time_limit`: for how many seconds to search.  `optimality` says how good what was found is.
+    * `time_limit`: for how many seconds of processor time to search.  `optimality` says how good what was found is.
     * `progress`: called with a line of text now and then.  If not given, a terminal shows it.
 
     Releases are a few hundred values at most, unless the best is a mechanism of one scale.  The best for the mean leans
@@ -85,7 +85,7 @@ class Optimal(Mechanism):
                 "a prior applies to the mean error only, got one for the worst error; leave one of the two out"
             )
         with reporting(progress) as report:
-            search = Search(setting, goal, believed, Deadline.after(seconds), report)
+            search = Search(setting, goal, believed, Deadline.after_work(seconds), report)
             search.run()
         if search.law is None or (search.ratio > 1 + GOOD and not solver_is_installed()):
             raise InvalidParameter(NOT_INSTALLED)

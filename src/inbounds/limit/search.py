@@ -6,6 +6,7 @@ private is below.  The search ends when they meet, or when time is up; what was 
 
 from __future__ import annotations
 
+import math
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass, field
 from fractions import Fraction
@@ -19,11 +20,12 @@ from inbounds.accuracy.prior import Prior
 from inbounds.accuracy.true_answers import greatest
 from inbounds.bounds.lattice import Lattice
 from inbounds.errors import InvalidParameter
-from inbounds.limit.cells.cell_law import CellLaw, adjacent_rows, middles, row_epsilon
+from inbounds.limit.cells.cell_law import CellLaw, middles, row_epsilon
 from inbounds.limit.cells.cells import Cells, interpolated_cells, rounded_cells
+from inbounds.limit.cells.distance_kernel import DistanceKernel
 from inbounds.limit.cells.exact_table import repair
 from inbounds.limit.cells.kernel import ChainKernel, TableKernel
-from inbounds.limit.cells.posterior import targets_of_chain, targets_of_table
+from inbounds.limit.cells.posterior import targets_of_chain, targets_of_distances, targets_of_table
 from inbounds.limit.family_law import FamilyLaw, families
 from inbounds.limit.goal import Minimise
 from inbounds.limit.lower_bound import (
@@ -41,6 +43,9 @@ from inbounds.limit.program.column_generation import GAP, ROUGH, solve
 from inbounds.limit.program.deadline import Deadline
 from inbounds.limit.program.linear_program import solver_is_installed
 from inbounds.limit.row_counts import FEW_STEPS, row_and_window_counts, row_counts
+from inbounds.limit.widths.blocks import Blocks
+from inbounds.limit.widths.cell_edges import choices
+from inbounds.limit.widths.width_bound import proved_by_widths
 from inbounds.mechanisms.setting import Setting
 from inbounds.published.ghosh2009 import GeometricNoise
 
@@ -75,6 +80,18 @@ CHAIN_WINDOW = 50_000
 
 MOST_EPSILON = 15
 """Beyond this the errors of a program are lost among the rounding errors of doubles."""
+
+PROGRAMS_UP_TO = 6
+"""Beyond this epsilon programs on wider rows than points find nothing that cells of the right width have not."""
+
+WIDTHS_FROM = 2
+"""From this epsilon on cells of the right width are looked at."""
+
+BLOCKS = 1500
+"""Answers are put into about so many blocks for that,"""
+
+WIDE = 20
+"""and of a range with more sensitivities than this, a window of so many is looked at."""
 
 TAPER_ROWS = 10_000
 """Priors for wide ranges have at most so many rows."""
@@ -132,7 +149,9 @@ class Search:
         if self._is_small and self._can_solve:
             yield self._try_every_point
         yield self._try_families
-        if not self._can_solve:
+        if self.setting.epsilon >= WIDTHS_FROM and self._lattice.width < 2**50:
+            yield self._try_widths
+        if not self._can_solve or self.setting.epsilon > PROGRAMS_UP_TO:
             return
         points, distance, epsilon = self._lattice.width + 1, self.setting.distance, float(self.setting.epsilon)
         for rows in COARSE_ROWS:
@@ -263,9 +282,30 @@ class Search:
         elif self._is_whole and cells.interpolated:
             self._bound_by_points(cells, bound)
         try:
-            return TableKernel(repair(solution.table, adjacent_rows(cells), epsilon))
+            return TableKernel(repair(solution.table, cells.adjacent(self.setting.distance), epsilon))
         except InvalidParameter:  # rounding errors were too large
             return None
+
+    def _try_widths(self) -> None:
+        """Try cells that are as wide as is best where they are, and bound what is possible by the same widths."""
+        lattice, distance, epsilon = self._lattice, self.setting.distance, float(self.setting.epsilon)
+        if not self._is_mean:
+            return
+        # On equal windows under a prior that counts all answers alike one bound holds, and so it does on the whole.
+        points, windows = lattice.width + 1, 1
+        if self._is_whole and self.prior.is_uniform:
+            windows = -(-points // (WIDE * distance))
+        prior = self.prior if windows == 1 else self._window(points // windows)
+        blocks = Blocks.of(prior, BLOCKS)
+        bound, half = proved_by_widths(blocks, distance, epsilon)
+        self.limit = max(self.limit, bound * float(Fraction(points // windows * windows, points)))
+        if windows > 1:
+            return
+        for cells in choices(lattice.first, blocks, half, distance):
+            kernel = DistanceKernel.of(cells, distance, self.setting.epsilon)
+            if kernel is not None:
+                targets = targets_of_distances(self.prior, cells, kernel, math.exp(-epsilon))
+                self._offer(CellLaw(self.setting, cells, kernel, targets))
 
     # What nothing is below.
 

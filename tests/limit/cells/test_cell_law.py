@@ -155,8 +155,8 @@ def test_real_answers_a_sensitivity_apart_are_kept(goal: Goal, epsilon: float) -
 def tampered(found: Optimal, **changes: Any) -> Optimal:
     """Return what is unpickled where parts of the pickle were changed."""
     restore, (bounds, given, pickled, *rest) = found.__reduce__()
-    cells, weights, targets = pickled
-    parts = {"cells": cells, "weights": weights, "targets": targets} | changes
+    cells, kind, weights, targets = pickled
+    parts = {"cells": cells, "kind": kind, "weights": weights, "targets": targets} | changes
     return restore(bounds, given, tuple(parts.values()), *rest)
 
 
@@ -165,7 +165,7 @@ def test_a_tampered_pickle_is_refused(goal: Goal) -> None:
     """Cells that are narrower than the sensitivity needs, a reach too short, or another table are no optimum."""
     found = without_step(Bounds(0, 3), 1, goal)
     assert isinstance(found._law, CellLaw)
-    cells, weights, targets = found._law.pickle_parts()
+    cells, _, weights, targets = found._law.pickle_parts()
     assert tampered(found) == found
     steep = tuple(
         tuple(TOTAL if k == row % len(one) else 0 for k in range(len(one))) for row, one in enumerate(weights)
@@ -272,7 +272,8 @@ def test_intervals_hold_the_truth_as_often_as_they_say(goal: Any) -> None:
     low, high = found._intervals.around(releases, 0.9)
     starts = np.array(law.cells.starts)
     lattice = found._setting.lattice
-    truths = np.clip(np.concatenate([starts, starts - 1, starts + law.cells.width // 3]), lattice.first, lattice.last)
+    third = int(law.cells.typical_width) // 3
+    truths = np.clip(np.concatenate([starts, starts - 1, starts + third]), lattice.first, lattice.last)
     chances = law.distribution.probability(releases[None, :], truths[:, None])
     held = (low <= truths[:, None]) & (truths[:, None] <= high)
     covered = (chances * held).sum(axis=1)

@@ -12,6 +12,7 @@ from inbounds.accuracy.interval import SLACK, no_better
 from inbounds.accuracy.true_answers import CutAnswers
 from inbounds.bounds.lattice import Lattice
 from inbounds.limit.cells.cells import Cells
+from inbounds.limit.cells.cut_cells import CutCells
 from inbounds.limit.cells.kernel import Kernel
 
 if TYPE_CHECKING:
@@ -21,6 +22,9 @@ if TYPE_CHECKING:
 
     from inbounds.accuracy.distribution import Floats, Indices, Spans
 
+NODES = 2
+"""Between two cuts errors are polynomials of degree two at most, and two nodes add them up without a remainder."""
+
 MOST_ROWS = 2048
 """Up to so many rows, intervals are found by looking at all of them."""
 
@@ -28,9 +32,9 @@ MOST_ROWS = 2048
 class CellDistribution(Distribution):
     """Releases are targets, in rising order; which one is the outcome of a kernel for the row of the true answer."""
 
-    def __init__(self, lattice: Lattice, cells: Cells, kernel: Kernel, targets: Indices) -> None:
+    def __init__(self, lattice: Lattice, cells: Cells | CutCells, kernel: Kernel, targets: Indices) -> None:
         self.lattice, self.cells, self.kernel, self.targets = lattice, cells, kernel, targets
-        self.scale = float(cells.width)
+        self.scale = float(cells.typical_width)
         self.rises = kernel.rises and kernel.rows > MOST_ROWS
         self._values = (targets - lattice.first).astype(float)
 
@@ -107,11 +111,11 @@ class CellDistribution(Distribution):
         accepted = self._odds[:, columns] > (1 - confidence) * (1 - SLACK)
         first = np.argmax(accepted, axis=0)
         last = len(accepted) - 1 - np.argmax(accepted[::-1], axis=0)
-        start, width = self.cells.start, self.cells.width
-        if self.cells.interpolated:
-            low, high = start + (first - 1) * width + 1, start + (last + 1) * width - 1
+        starts = np.array(self.cells.starts)
+        if isinstance(self.cells, Cells) and self.cells.interpolated:
+            low, high = starts[first] - self.cells.width + 1, starts[last] + self.cells.width - 1
         else:
-            low, high = start + first * width, start + (last + 1) * width - 1
+            low, high = starts[first], starts[last + 1] - 1
         return np.maximum(low, self.lattice.first), np.minimum(high, self.lattice.last)
 
     @cached_property
@@ -151,4 +155,4 @@ class CellDistribution(Distribution):
 
     def true_answers(self, first: int, last: int) -> CutAnswers:
         """Return true answers, cut where the error has a kink."""
-        return CutAnswers(self.lattice, 1.0, float(self.lattice.width + 1), first, last, cuts=self._cuts)
+        return CutAnswers(self.lattice, 1.0, float(self.lattice.width + 1), first, last, NODES, cuts=self._cuts)

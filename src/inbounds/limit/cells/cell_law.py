@@ -19,7 +19,9 @@ from inbounds.errors import InvalidParameter
 from inbounds.exact.balls import ball, lock, lower, upper, workprec
 from inbounds.limit.cells.cell_distribution import CellDistribution
 from inbounds.limit.cells.cells import Cells
-from inbounds.limit.cells.exact_table import BITS, TOTAL, ExactTable, greatest_ratio
+from inbounds.limit.cells.cut_cells import CutCells
+from inbounds.limit.cells.distance_kernel import DistanceKernel, allowed_ratio
+from inbounds.limit.cells.exact_table import BITS, NEVER, TOTAL, ExactTable, greatest_ratio
 from inbounds.limit.cells.kernel import ChainKernel, Kernel, TableKernel
 from inbounds.mechanisms.definition import SMALL, prove_by_definition
 from inbounds.mechanisms.setting import Setting
@@ -33,7 +35,6 @@ if TYPE_CHECKING:
     from numpy.typing import NDArray
 
     Indices = NDArray[Any]
-    Bools = NDArray[np.bool_]
 
 CHUNK = 2**16
 """Answers to draw for at a time."""
@@ -44,7 +45,7 @@ class CellLaw:
     """Cells, a kernel on their rows, and the index to release for each outcome."""
 
     setting: Setting
-    cells: Cells
+    cells: Cells | CutCells
     kernel: Kernel
     targets: NDArray[np.int64]
 
@@ -100,9 +101,8 @@ class CellLaw:
     @property
     def name(self) -> str:
         """What kind of mechanism it is."""
-        rows = "points" if self.cells.interpolated or self.cells.width == 1 else "cells"
-        kind = "geometric noise on" if isinstance(self.kernel, ChainKernel) else "a table for"
-        return f"{kind} {self.cells.rows} {rows}"
+        rows = "points" if self.cells.are_points else "cells"
+        return f"{self.kernel.kind} {self.cells.rows} {rows}"
 
     @property
     def key(self) -> tuple[object, ...]:
@@ -111,16 +111,22 @@ class CellLaw:
 
     def pickle_parts(self) -> tuple[Any, ...]:
         """Return what it can be made of again."""
-        weights = self.kernel.table.weights if isinstance(self.kernel, TableKernel) else None
-        return self.cells, weights, tuple(self._targets)
+        return self.cells, self.kernel.kind, self.kernel.weights, tuple(self._targets)
 
     @classmethod
     def from_parts(
-        cls, setting: Setting, cells: Cells, weights: tuple[tuple[int, ...], ...] | None, targets: tuple[int, ...]
+        cls,
+        setting: Setting,
+        cells: Cells | CutCells,
+        kind: str,
+        weights: tuple[tuple[int, ...], ...],
+        targets: tuple[int, ...],
     ) -> CellLaw:
         """Make it again, or refuse what is none."""
-        if weights is None:
-            kernel: Kernel = ChainKernel(cells.rows, GeometricNoise(1, setting.epsilon))
+        if kind == DistanceKernel.kind and isinstance(cells, CutCells):
+            kernel: Kernel = DistanceKernel(cells, setting.distance, np.array(weights, dtype=np.uint64))
+        elif kind == ChainKernel.kind:
+            kernel = ChainKernel(cells.rows, GeometricNoise(1, setting.epsilon))
         else:
             if any(min(row) < 0 or sum(row) != 2**BITS for row in weights):
                 raise InvalidParameter(
@@ -161,18 +167,17 @@ class CellLaw:
             return replace(self.certify(), bound=proof.bound, method=proof.method, pairs=proof.pairs)
         if lattice.width >= SMALL:
             return self.certify()
-        assert isinstance(self.kernel, TableKernel)
-        weights = self.kernel.table.weights
 
         def row(answer: int, bits: int) -> list[arb]:
-            low, past = divmod(answer - self.cells.start, self.cells.width)
+            low, share = self.cells.row_and_share(answer)
             with lock(), workprec(bits):
-                near_row = [ball(Fraction(weight, 2**BITS)) for weight in weights[low]]
-                if not (self.cells.interpolated and past):
+                near_row = [ball(Fraction(weight, 2**BITS)) for weight in self.kernel.units(low)]
+                if not share:
                     return near_row
-                share = ball(self.cells.share(past))
-                above = [ball(Fraction(weight, 2**BITS)) for weight in weights[low + 1]]
-                return [at_low + share * (at_high - at_low) for at_low, at_high in zip(near_row, above, strict=True)]
+                above = [ball(Fraction(weight, 2**BITS)) for weight in self.kernel.units(low + 1)]
+                return [
+                    at_low + ball(share) * (at_high - at_low) for at_low, at_high in zip(near_row, above, strict=True)
+                ]
 
         return prove_by_definition(self.setting, row, self.state)
 
@@ -194,6 +199,15 @@ class CellLaw:
     def state(self) -> dict[str, Any]:
         """Return the law in exact numbers, for a certificate: cells, table or noise, and what is released."""
         cells, kernel = self.cells, self.kernel
+        if isinstance(kernel, DistanceKernel):
+            return {
+                "kind": "cells",
+                "edges": list(map(str, cells.starts)),
+                "total": str(TOTAL),
+                "weights": [list(map(str, level)) for level in kernel.weights],
+                "releases": list(map(str, self._targets)),
+            }
+        assert isinstance(cells, Cells)
         law = {
             "kind": "table",
             "start": str(cells.start),
@@ -212,33 +226,39 @@ class CellLaw:
         if isinstance(self.kernel, ChainKernel):
             first = setting.lattice.first
             return self.kernel.noise.loss, Fraction(0), (first, first + setting.distance), 1, "noise on cells"
-        assert isinstance(self.kernel, TableKernel)
-        adjacent = adjacent_rows(cells)
-        ratio, first, second, _ = greatest_ratio(self.kernel.table, adjacent)
+        exact = cells.are_points and not cells.interpolated
+        method = "every pair, every output" if exact else "every pair of cells, every output"
+        if isinstance(self.kernel, DistanceKernel):
+            ratio = allowed_ratio(setting.epsilon)
+            if not self.kernel.keeps(ratio):
+                ratio = 1 / NEVER
+            first, second, pairs = 0, min(1, cells.rows - 1), cells.rows - 1
+        else:
+            assert isinstance(self.kernel, TableKernel)
+            adjacent = cells.adjacent(setting.distance)
+            ratio, first, second, _ = greatest_ratio(self.kernel.table, adjacent)
+            pairs = int(adjacent.sum()) // 2
         with lock(), workprec(PRECISION):
             loss = (1 + (ball(ratio) - 1) * ball(coarseness(cells, setting.distance))).log()
             bound, witnessed = upper(loss), lower(loss)
-        exact = cells.width == 1
-        pair = self._answer_of(first), self._answer_of(second)
-        method = "every pair, every output" if exact else "every pair of cells, every output"
-        return bound, witnessed if exact else Fraction(0), pair, int(adjacent.sum()) // 2, method
+        witnessed = witnessed if exact and isinstance(self.kernel, TableKernel) else Fraction(0)
+        return bound, witnessed, (self._answer_of(first), self._answer_of(second)), pairs, method
 
     def _refuse_unsound(self) -> None:
         """Refuse cells that are no cells for this sensitivity: a pickle may hold anything."""
         cells, lattice = self.cells, self.setting.lattice
         beyond = cells.start > lattice.first or cells.starts[-1] < lattice.last + (not cells.interpolated)
-        narrow = cells.reach * cells.width < self.setting.distance
-        if cells.width < 1 or cells.reach < 1 or beyond or narrow:
+        if beyond or not cells.keep_close(self.setting.distance):
             raise InvalidParameter("cells must hold all answers, and neighbours' close by; build the mechanism again")
-        if isinstance(self.kernel, ChainKernel) and cells.reach != 1:
+        if isinstance(self.kernel, ChainKernel) and not (isinstance(cells, Cells) and cells.reach == 1):
             raise InvalidParameter("noise on rows is for neighbours one row apart; build the mechanism again")
 
     def _answer_of(self, row: int) -> int:
         """Return an index between the first and the last that goes to a row."""
-        return self.setting.clip(self.cells.start + row * self.cells.width)
+        return self.setting.clip(self.cells.starts[row])
 
 
-def middles(lattice: Lattice, cells: Cells) -> NDArray[np.int64]:
+def middles(lattice: Lattice, cells: Cells | CutCells) -> NDArray[np.int64]:
     """Return the middle of each cell, or each point, where that is possible, or else the nearest possible answer."""
     starts = np.clip(np.array(cells.starts), lattice.first, lattice.last + (not cells.interpolated))
     if cells.interpolated:
@@ -246,24 +266,17 @@ def middles(lattice: Lattice, cells: Cells) -> NDArray[np.int64]:
     return lattice.nearest(starts[:-1] + (starts[1:] - starts[:-1]) // 2)
 
 
-def adjacent_rows(cells: Cells) -> Bools:
-    """Return which rows must be close: those at most `reach` apart."""
-    rows = np.arange(cells.rows)
-    apart = abs(np.subtract.outer(rows, rows))
-    return (apart <= cells.reach) & (apart > 0)
-
-
-def coarseness(cells: Cells, distance: int) -> Fraction:
+def coarseness(cells: Cells | CutCells, distance: int) -> Fraction:
     """Return which share of the way to the next row a neighbour's answer can move: all of it, unless points are coarse.
 
     Where they are, a word of 64 bits decides between two points, which adds a unit of its last bit.
     """
-    if not (cells.interpolated and cells.reach == 1 and cells.width > distance):
+    if not (isinstance(cells, Cells) and cells.interpolated and cells.reach == 1 and cells.width > distance):
         return Fraction(1)
     return min(Fraction(1), Fraction(distance, cells.width) + Fraction(1, 2**63))
 
 
-def row_epsilon(cells: Cells, distance: int, epsilon: Fraction) -> Fraction:
+def row_epsilon(cells: Cells | CutCells, distance: int, epsilon: Fraction) -> Fraction:
     """Return how much rows next to each other may lose, so that neighbours' answers lose epsilon at most."""
     share = coarseness(cells, distance)
     if share == 1:

@@ -95,6 +95,20 @@ class Cells:
         first = -(-((self.width - past) << BITS) // self.width)  # the least word that shifts far enough
         return 1 - Fraction(first, 2**BITS)
 
+    def row_and_share(self, index: int) -> tuple[int, Fraction]:
+        """Return the row at or below an index, and how probable the next row is instead."""
+        row, past = divmod(index - self.start, self.width)
+        return row, self.share(past) if self.interpolated and past else Fraction(0)
+
+    def adjacent(self, distance: int) -> NDArray[np.bool_]:
+        """Return which rows must be close: those at most `reach` apart."""
+        apart = abs(np.subtract.outer(np.arange(self.rows), np.arange(self.rows)))
+        return (apart <= self.reach) & (apart > 0)
+
+    def keep_close(self, distance: int) -> bool:
+        """Return whether these are cells, and answers so far apart go to rows in reach of each other."""
+        return self.width >= 1 and self.reach >= 1 and self.reach * self.width >= distance
+
     def draw_many(self, indices: Indices, entropy: Entropy) -> NDArray[np.intp]:
         """Return the rows that indices go to."""
         if not self.interpolated:
@@ -107,6 +121,16 @@ class Cells:
         other = low * width_high + (middle & np.uint64(2**32 - 1))
         shift = high * width_high + (middle >> np.uint64(32)) + (other >> np.uint64(32))
         return ((indices - self.start + shift.astype(np.int64)) // self.width).astype(np.intp)
+
+    @property
+    def typical_width(self) -> float:
+        """How many steps it is from one to the next."""
+        return float(self.width)
+
+    @property
+    def are_points(self) -> bool:
+        """Whether each row is one point."""
+        return self.interpolated or self.width == 1
 
     @property
     def starts(self) -> list[int]:

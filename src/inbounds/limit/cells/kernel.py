@@ -8,7 +8,7 @@ from collections import deque
 from collections.abc import Callable
 from fractions import Fraction
 from functools import cached_property
-from typing import TYPE_CHECKING, Generic, TypeVar
+from typing import TYPE_CHECKING, ClassVar, Generic, TypeVar
 
 import numpy as np
 
@@ -39,6 +39,14 @@ class Kernel(ABC):
     outcomes: int
     rises: bool
     """Whether greater rows have greater outcomes: no outcome is less probable to be reached or passed."""
+    kind: ClassVar[str]
+    """What it is called, before the number of its rows."""
+    weights: tuple[tuple[int, ...], ...] = ()
+    """What it is made of besides its rows and epsilon, in whole units."""
+
+    def units(self, row: int) -> list[int]:
+        """Return the probabilities of all outcomes of a row in units of 2**-64, if they are whole."""
+        raise NotImplementedError
 
     @abstractmethod
     def draw(self, row: int, entropy: Entropy) -> int:
@@ -72,14 +80,19 @@ class Kernel(ABC):
 class TableKernel(Kernel):
     """A table of probabilities, in units of 2**-64."""
 
+    kind = "a table for"
+
     def __init__(self, table: ExactTable) -> None:
-        self.table = table
+        self.table, self.weights = table, table.weights
         self.rows, self.outcomes = len(table.weights), len(table.weights[0])
         self.probabilities = np.array([[weight / 2**BITS for weight in row] for row in table.weights])
         self._below = _running_sums(self.probabilities)
         self._from_on = _running_sums(self.probabilities[:, ::-1])[:, ::-1]
         self.rises = bool((np.diff(self._below, axis=0) <= 0).all())
         self._sums: Remembered[Floats] = Remembered(lambda values: _running_sums(self.probabilities * values))
+
+    def units(self, row: int) -> list[int]:
+        return list(self.weights[row])
 
     @cached_property
     def _aliases(self) -> AliasTable:
@@ -116,6 +129,7 @@ def _running_sums(rows: Floats) -> Floats:
 class ChainKernel(Kernel):
     """Two-sided geometric noise added to the number of the row, and clamped to the rows: for steps of one row."""
 
+    kind = "geometric noise on"
     rises = True
 
     def __init__(self, rows: int, noise: GeometricNoise) -> None:

@@ -11,6 +11,8 @@ import numpy as np
 
 from inbounds.accuracy.prior import Prior
 from inbounds.limit.cells.cells import Cells
+from inbounds.limit.cells.cut_cells import CutCells
+from inbounds.limit.cells.distance_kernel import DistanceKernel
 from inbounds.limit.cells.kernel import ChainKernel, TableKernel, decaying_sums
 
 if TYPE_CHECKING:
@@ -53,6 +55,27 @@ def targets_of_table(prior: Prior, cells: Cells, kernel: TableKernel) -> Indices
     outcomes = np.arange(weights.shape[1])
     before = running[rows, outcomes] - weights[rows, outcomes]
     return _within(prior, cells, rows, half - before, weights[rows, outcomes])
+
+
+def targets_of_distances(prior: Prior, cells: CutCells, kernel: DistanceKernel, fall: float) -> Indices:
+    """Return the posterior median for each outcome whose probability falls by this factor with every step."""
+    # From left to right: the edges of what is so many steps away, down to the cell itself, and up again.
+    rings, edges = kernel.rings, np.array(cells.starts)
+    bounds = edges[np.concatenate([rings.lows[::-1], rings.highs + 1])]
+    steps = np.concatenate([np.arange(1, len(rings))[::-1], np.arange(len(rings))])
+    shares = fall ** steps.astype(float)[:, None]
+    masses = prior.mass(bounds)
+    running = np.cumsum(np.diff(masses, axis=0) * shares, axis=0)
+    half = running[-1] / 2
+    part, outcomes = np.minimum((running < half).sum(axis=0), len(steps) - 1), np.arange(bounds.shape[1])
+    before = np.where(part > 0, running[np.maximum(part - 1, 0), outcomes], 0.0)
+    inside = (half - before) / shares[part, 0]
+    places = prior.quantile(np.minimum(masses[part, outcomes] + inside, masses[part + 1, outcomes]))
+    # The median for a cell in a gap may lie beyond those of cells behind the gap.  Releases have to rise, and what
+    # comes from cells in gaps is rare: it gives way.
+    possible = np.diff(prior.mass(edges)) > 0
+    most = np.minimum.accumulate(np.where(possible, places, prior.highs[-1])[::-1])[::-1]
+    return np.maximum.accumulate(np.minimum(places, most))
 
 
 def _masses(prior: Prior, cells: Cells) -> Floats:
