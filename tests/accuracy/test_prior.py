@@ -152,7 +152,9 @@ def test_sums_over_a_prior_are_those_over_its_answers(weights: list[int], cuts: 
     assert prior.distances(edges, targets) == pytest.approx(
         np.array([[sum(single.get(i, 0.0) * abs(i - t) for i in cell) for t in targets] for cell in cells])
     )
-    assert prior.least_density(edges) == pytest.approx([min(single.get(i, 0.0) for i in cell) for cell in cells])
+    for count in (1, 2, 5):
+        least = [min(single.get(i, 0.0) for i in range(edge, edge + count)) for edge in cuts]
+        assert prior.least_density(edges, count) == pytest.approx(least)
 
 
 @given(weights_of_islands)

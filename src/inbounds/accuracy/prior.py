@@ -226,20 +226,16 @@ class Prior:
         indices = self.lows[stretch] + np.clip(inside, 0, counts[stretch] - 1).astype(np.int64)
         return np.minimum(indices, self.highs[stretch])
 
-    def least_density(self, cuts: Indices) -> Floats:
-        """Return, for each stretch between cuts, the least weight of an index in it, impossible ones counting as 0."""
-        density = self._stretches.densities
-        least = np.zeros(len(cuts) - 1)
-        first = np.searchsorted(self.highs, cuts[:-1])
-        last = np.searchsorted(self.lows, cuts[1:], side="left") - 1
-        # A stretch that is not all possible has the least weight 0: it begins late, ends early, or has a gap in it.
-        for part, (a, b) in enumerate(zip(first.tolist(), last.tolist(), strict=True)):
-            if a > b or self.lows[a] > cuts[part] or self.highs[b] < cuts[part + 1] - 1:
-                continue
-            if b > a and (self.lows[a + 1 : b + 1] != self.highs[a:b] + 1).any():
-                continue
-            least[part] = density[a : b + 1].min()
-        return least
+    def least_density(self, starts: Indices, count: int) -> Floats:
+        """Return the least weight of so many indices from each of these on, impossible ones counting as 0."""
+        density, ends = self._stretches.densities, starts + count
+        first = np.minimum(np.searchsorted(self.highs, starts), len(density) - 1)
+        last = np.maximum(np.searchsorted(self.lows, ends, side="left") - 1, first)
+        # What is not all possible has the least weight 0: it begins late, ends early, or has a gap in it.
+        gaps = np.append(0, np.cumsum(self.lows[1:] != self.highs[:-1] + 1))
+        whole = (self.lows[first] <= starts) & (self.highs[last] >= ends - 1) & (gaps[first] == gaps[last])
+        least = np.minimum.reduceat(np.append(density, 0.0), np.column_stack([first, last + 1]).ravel())[::2]
+        return np.where(whole, least, 0.0)
 
 
 def _equal_parts(lattice: Lattice, parts: int) -> Indices:

@@ -8,8 +8,9 @@ below (docs/mathematics.md, "No mechanism does better").
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from fractions import Fraction
+from itertools import pairwise
 from typing import TYPE_CHECKING
 
 import numpy as np
@@ -37,6 +38,9 @@ if TYPE_CHECKING:
     Floats = NDArray[np.float64]
 
     Tell = Callable[[str], None]
+
+MOST_OFFSETS = 33
+"""Offsets of a grid are put into fewer groups than this."""
 
 TAPERS = (0.5, 2.0, 4.0, 8.0)
 """Over so many scales of the noise a prior rises from nothing at the ends of a range."""
@@ -74,14 +78,43 @@ def grid_to_ends(width: int, distance: int, reach: int) -> AnswerGrid:
 
 def mean_bound(prior: Prior, grid: AnswerGrid, epsilon: Fraction, tell: Tell | None, deadline: Deadline) -> float:
     """Return an error in steps that no private mechanism is below on average over a prior."""
-    # A lower bound must hold for every offset of the grid at once: so each row counts with the least density between it
-    # and the next, which no offset is below.
-    cuts = int(prior.lows[0]) + grid.spacing * np.arange(grid.rows + 1)
-    weights = prior.least_density(cuts) * grid.spacing
+    # The mean is one over the offsets of the grid.  Where a row is possible for some offsets only, offsets are cut;
+    # between two such cuts each row counts with the least density that any of them has there.
+    weights = np.array(
+        [
+            prior.least_density(prior.lows[0] + grid.spacing * np.arange(grid.rows) + low, high - low) * (high - low)
+            for low, high in pairwise(_offsets(prior, grid.spacing))
+        ]
+    )
     if grid.reach == 1:
-        return grid.spacing * _chain(weights, grid.times * epsilon)
-    costs = distances(grid.rows) * weights[:, None]
-    return grid.spacing * _solve(costs, grid, epsilon, "mean", tell, deadline)
+        return grid.spacing * sum(_chain(part, grid.times * epsilon) for part in weights)
+    total = weights.sum(axis=0)
+    if grid.rows < 2 or not total.any():
+        return 0.0
+    problem = problem_of(distances(grid.rows) * total[:, None], grid.reach, epsilon, "mean")
+    solution = solve(problem, tell, deadline, GAP if grid.spacing == 1 else ROUGH)
+    if solution is None:
+        return 0.0
+    # One program serves all offsets: a row that is possible for half of them is worth half as much on the whole, and as
+    # much as any other where it is possible.
+    bounds = (_share_of_bound(problem, solution.prices, part, total) for part in weights)
+    return grid.spacing * sum(max(bound, 0.0) for bound in bounds)
+
+
+def _share_of_bound(problem: TableProblem, prices: Prices, weights: Floats, total: Floats) -> float:
+    """Return what prices for all weights prove for a part of them."""
+    share = np.divide(weights, total, out=np.full(len(total), float(weights.sum() / total.sum())), where=total > 0)
+    part = replace(problem, costs=distances(len(total)) * weights[:, None], mirrored=False)
+    return proved_bound(part, Prices(prices.rows * share, prices.errors))
+
+
+def _offsets(prior: Prior, spacing: int) -> list[int]:
+    """Return between which offsets of a grid the weights of its rows change, from the first to one past the last."""
+    ends = np.concatenate([prior.lows, prior.highs + 1]) - prior.lows[0]
+    cuts = np.unique(np.append(ends % spacing, [0, spacing]))
+    if len(cuts) > MOST_OFFSETS:
+        cuts = np.unique(np.arange(MOST_OFFSETS) * spacing // (MOST_OFFSETS - 1))
+    return [int(cut) for cut in cuts]
 
 
 def worst_bound_by_tapers(lattice: Lattice, grid: AnswerGrid, epsilon: Fraction) -> float:

@@ -22,10 +22,9 @@ from inbounds.bounds.lattice import Lattice
 from inbounds.errors import InvalidParameter
 from inbounds.limit.cells.cell_law import CellLaw, middles, row_epsilon
 from inbounds.limit.cells.cells import Cells, interpolated_cells, rounded_cells
-from inbounds.limit.cells.distance_kernel import DistanceKernel
 from inbounds.limit.cells.exact_table import repair
 from inbounds.limit.cells.kernel import ChainKernel, TableKernel
-from inbounds.limit.cells.posterior import targets_of_chain, targets_of_distances, targets_of_table
+from inbounds.limit.cells.posterior import targets_of_chain, targets_of_table
 from inbounds.limit.family_law import FamilyLaw, families
 from inbounds.limit.goal import Minimise
 from inbounds.limit.lower_bound import (
@@ -43,9 +42,7 @@ from inbounds.limit.program.column_generation import GAP, ROUGH, solve
 from inbounds.limit.program.deadline import Deadline
 from inbounds.limit.program.linear_program import solver_is_installed
 from inbounds.limit.row_counts import FEW_STEPS, row_and_window_counts, row_counts
-from inbounds.limit.widths.blocks import Blocks
-from inbounds.limit.widths.cell_edges import choices
-from inbounds.limit.widths.width_bound import proved_by_widths
+from inbounds.limit.widths.width_search import mean_by_widths, suits, worst_by_widths
 from inbounds.mechanisms.setting import Setting
 from inbounds.published.ghosh2009 import GeometricNoise
 
@@ -84,20 +81,18 @@ MOST_EPSILON = 15
 PROGRAMS_UP_TO = 6
 """Beyond this epsilon programs on wider rows than points find nothing that cells of the right width have not."""
 
-WIDTHS_FROM = 2
-"""From this epsilon on cells of the right width are looked at."""
-
-BLOCKS = 1500
-"""Answers are put into about so many blocks for that,"""
-
-WIDE = 20
-"""and of a range with more sensitivities than this, a window of so many is looked at."""
-
 TAPER_ROWS = 10_000
 """Priors for wide ranges have at most so many rows."""
 
 COARSE_ROWS = (40, 120)
 """Points farther apart than the sensitivity are about so many; farther apart than the noise they are of no use."""
+
+
+WIDE = 50
+"""Of ranges of more sensitivities than this, and more times the noise, a part says as much about the worst error:"""
+
+PARTS = ((2.5, 50), (math.inf, 10))
+"""up to this epsilon, a part of about so many."""
 
 
 @dataclass
@@ -149,7 +144,7 @@ class Search:
         if self._is_small and self._can_solve:
             yield self._try_every_point
         yield self._try_families
-        if self.setting.epsilon >= WIDTHS_FROM and self._lattice.width < 2**50:
+        if suits(self.setting):
             yield self._try_widths
         if not self._can_solve or self.setting.epsilon > PROGRAMS_UP_TO:
             return
@@ -161,10 +156,11 @@ class Search:
         laws: list[Sized] = [
             (partial(self._try_table, reach), reach) for reach in row_counts(points, distance, epsilon, self.minimise)
         ]
+        parts = 1 if self._is_mean else _parts(points / distance, epsilon)
         limits: list[Sized] = [
-            (partial(self._bound_by_program, reach, windows), reach / windows)
-            for reach, windows in row_and_window_counts(points, distance, epsilon)
-            if windows == 1 or not (laws and self._tables_are_limits)
+            (partial(self._bound_by_program, reach, windows * parts), reach / windows)
+            for reach, windows in row_and_window_counts(points // parts, distance, epsilon)
+            if windows * parts == 1 or not (laws and self._tables_are_limits)
         ]
         # The fewest rows first.  Of two programs of one size, a table before a limit where it may save that; else the
         # limit, for on wide ranges what is missing is mostly the proof.
@@ -288,24 +284,13 @@ class Search:
 
     def _try_widths(self) -> None:
         """Try cells that are as wide as is best where they are, and bound what is possible by the same widths."""
-        lattice, distance, epsilon = self._lattice, self.setting.distance, float(self.setting.epsilon)
         if not self._is_mean:
+            self.limit = max(self.limit, worst_by_widths(self.setting))
             return
-        # On equal windows under a prior that counts all answers alike one bound holds, and so it does on the whole.
-        points, windows = lattice.width + 1, 1
-        if self._is_whole and self.prior.is_uniform:
-            windows = -(-points // (WIDE * distance))
-        prior = self.prior if windows == 1 else self._window(points // windows)
-        blocks = Blocks.of(prior, BLOCKS)
-        bound, half = proved_by_widths(blocks, distance, epsilon)
-        self.limit = max(self.limit, bound * float(Fraction(points // windows * windows, points)))
-        if windows > 1:
-            return
-        for cells in choices(lattice.first, blocks, half, distance):
-            kernel = DistanceKernel.of(cells, distance, self.setting.epsilon)
-            if kernel is not None:
-                targets = targets_of_distances(self.prior, cells, kernel, math.exp(-epsilon))
-                self._offer(CellLaw(self.setting, cells, kernel, targets))
+        found = mean_by_widths(self.setting, self.prior)
+        self.limit = max(self.limit, found.bound)
+        for law in found.laws:
+            self._offer(law)
 
     # What nothing is below.
 
@@ -368,6 +353,13 @@ class Search:
     @cached_property
     def _counts_alike(self) -> bool:
         return not self._is_mean or self.prior.is_uniform
+
+
+def _parts(width: float, epsilon: float) -> int:
+    """Return of how many parts of a range, so many sensitivities wide, one is enough to bound the worst error."""
+    noise = 1 / min(epsilon, 1.0)
+    size = next(size for most, size in PARTS if epsilon <= most) * noise
+    return int(width // size) if width > WIDE * noise else 1
 
 
 def _choices(lattice: Lattice, distance: int, reach: int) -> list[Cells]:

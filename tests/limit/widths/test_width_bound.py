@@ -16,7 +16,9 @@ from inbounds.bounds.lattice import Lattice
 from inbounds.limit.widths.blocks import Blocks
 from inbounds.limit.widths.half_widths import half_widths
 from inbounds.limit.widths.width_bound import Columns, proved_by_widths
+from inbounds.limit.widths.width_search import worst_by_widths
 from inbounds.mechanisms.setting import Setting
+from inbounds.published import Staircase
 from tests.helpers.exact_optimum import least, neighbours
 
 EPSILONS = st.sampled_from([0.1, 0.5, 1, 2, 3, 5, 8, 12])
@@ -44,8 +46,33 @@ def test_no_bound_is_above_what_is_possible(given: tuple[Bounds, int, float, lis
     bounds, distance, epsilon, prior = given
     lattice = Lattice.of(bounds, Fraction(1))
     exact = least(bounds, distance, epsilon, "mean", np.array(prior) / sum(prior))
-    found, _ = proved_by_widths(Blocks.of(Prior.of(prior, bounds, lattice), most), distance, epsilon)
+    found = proved_by_widths(Blocks.of(Prior.of(prior, bounds, lattice), most), distance, epsilon).bound
     assert 0 <= found <= exact * (1 + 1e-6) + 1e-12
+
+
+@pytest.mark.slow
+@given(lattices())
+@settings(max_examples=20)
+def test_no_bound_of_the_worst_error_is_above_what_is_possible(given: tuple[Bounds, int, float, list[int]]) -> None:
+    """Whatever prior is found for it, a mean error under it is no worst one."""
+    bounds, distance, epsilon, prior = given
+    exact = least(bounds, distance, epsilon, "worst", np.array(prior))
+    assert 0 <= worst_by_widths(Setting.of(bounds, distance, epsilon)) <= exact * (1 + 1e-6) + 1e-12
+
+
+def test_a_short_span_behind_a_gap_bounds_as_much_as_any() -> None:
+    """Widths that differ from span to span are compared within spans only, so no bound is lost between them."""
+    setting = Setting.of(Bounds.union([(0, 3.3), (4.1, 7), (9, 9.5), (20, 21.7)]), 1, 8)
+    found = proved_by_widths(Blocks.of(Prior.uniform(setting.lattice), 400), setting.distance, 8)
+    assert found.bound * float(setting.lattice.step) > 0.0145
+
+
+@pytest.mark.parametrize(("epsilon", "width"), [(8, 10), (12, 50), (20, 500)])
+def test_the_staircase_is_near_the_least_worst_error_of_a_wide_range(epsilon: int, width: int) -> None:
+    """What is proved for the worst error on ten sensitivities is within 4 % of noise of one scale."""
+    setting = Setting.of(Bounds(0, width), 1, epsilon)
+    staircase = Staircase(Bounds(0, width), 1, epsilon, ends="snap")
+    assert staircase.worst_error() <= 1.04 * worst_by_widths(setting) * float(setting.lattice.step)
 
 
 @given(lattices(), st.integers(1, 4), st.data())
@@ -80,7 +107,7 @@ def test_the_inequality_is_checked_for_every_column(
 def test_for_a_large_epsilon_the_bound_is_near_what_is_possible(epsilon: int, width: int, least_share: float) -> None:
     """On one interval it is within a few hundredths of the error of a mechanism that is proved to be private."""
     setting = Setting.of(Bounds(0, width), 1, epsilon)
-    found, _ = proved_by_widths(Blocks.of(Prior.uniform(setting.lattice), 1500), setting.distance, epsilon)
+    found = proved_by_widths(Blocks.of(Prior.uniform(setting.lattice), 1500), setting.distance, epsilon).bound
     reached = Optimal(Bounds(0, width), 1, epsilon).optimality
     assert found * float(setting.lattice.step) >= least_share * reached.error
     assert reached.ratio <= 1.05
@@ -98,7 +125,7 @@ def test_too_wide_is_told() -> None:
 def test_the_limit_for_a_large_epsilon_is_the_known_one() -> None:
     """On one sensitivity the error falls like 0.574 times exp(-epsilon / 2), the mean root of what is next to it."""
     setting = Setting.of(Bounds(0, 1), 1, 20)
-    found, _ = proved_by_widths(Blocks.of(Prior.uniform(setting.lattice), 1500), setting.distance, 20)
+    found = proved_by_widths(Blocks.of(Prior.uniform(setting.lattice), 1500), setting.distance, 20).bound
     places = (np.arange(100_000) + 0.5) / 100_000
     known = float(np.sqrt((places**2 + (1 - places) ** 2) / 2).mean()) * math.exp(-10)
     assert found * float(setting.lattice.step) == pytest.approx(known, rel=0.01)

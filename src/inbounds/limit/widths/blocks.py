@@ -88,6 +88,17 @@ class Blocks:
         """Return the least value likewise."""
         return _between(np.minimum, values, *self._held(low, high))
 
+    def greatest_change(self, changes: Floats, low: Floats, high: Floats) -> Floats:
+        """Return the greatest change from one block to the next of those that hold a place from `low` to `high`."""
+        first, last = self._held(low, high)
+        return np.where(last > first + 1, _between(np.maximum, np.append(changes, 0.0), first, last - 1), 0.0)
+
+    def whole_change(self, changes: Floats, low: Floats, high: Floats) -> Floats:
+        """Return the sum of these changes likewise."""
+        first, last = self._held(low, high)
+        running = np.append(0.0, np.cumsum(changes))
+        return running[np.maximum(last - 1, first)] - running[first]
+
     def _held(self, low: Floats, high: Floats) -> tuple[Places, Places]:
         last = np.searchsorted(self.starts, high, side="right")
         return np.minimum(np.searchsorted(self.ends, low, side="right"), np.maximum(last - 1, 0)), last

@@ -41,8 +41,16 @@ ROUNDING = 2.0**-50
 """Relative room for the rounding errors of one entry of a sum."""
 
 
-def proved_by_widths(blocks: Blocks, distance: float, epsilon: float) -> tuple[float, Floats]:
-    """Return an error in steps that no private mechanism is below, and half-widths of cells; 0 if none was found."""
+@dataclass(frozen=True, eq=False)
+class Proved:
+    """An error in steps that no private mechanism is below, 0 if none was found, and the best half-widths of cells."""
+
+    bound: float
+    half: Floats
+
+
+def proved_by_widths(blocks: Blocks, distance: float, epsilon: float) -> Proved:
+    """Return what half-widths prove of all mechanisms."""
     half = half_widths(blocks, distance, epsilon)
     best = half
     for _ in range(ROUNDS):
@@ -52,9 +60,9 @@ def proved_by_widths(blocks: Blocks, distance: float, epsilon: float) -> tuple[f
         columns = Columns(blocks, half, distance, epsilon)
         excess = columns.excess()
         if (excess <= 0).all():
-            return columns.total * (1 - 2.0**-40), best
+            return Proved(columns.total * (1 - 2.0**-40), best)
         half = half / (1 + float(excess.max())) * (1 - 2.0**-14)
-    return 0.0, best
+    return Proved(0.0, best)
 
 
 @dataclass(frozen=True, eq=False)
@@ -149,13 +157,9 @@ class Columns:
         each block, gains may be below zero for a while before they are above it again; such gains count as none.
         """
         blocks = self.blocks
-        jumps = np.append(abs(np.diff(self.half)), 0.0)
-        shorter = np.append(np.minimum(blocks.counts[:-1], blocks.counts[1:]), 1.0)
-        if (jumps <= shorter / 2).all():
-            most = blocks.greatest(jumps, low, high)
+        jumps, near = abs(np.diff(self.half)), blocks.starts[1:] - blocks.starts[:-1]
+        if (jumps <= np.minimum(near, blocks.counts[1:]) / 2).all():
+            most = blocks.greatest_change(jumps, low, high)
             return most * (2 * most + 1)
-        running = np.append(0.0, np.cumsum(jumps))
-        first = np.searchsorted(blocks.ends, low, side="right")
-        last = np.maximum(np.searchsorted(blocks.starts, high, side="right"), first)
-        total = running[last] - running[first]
+        total = blocks.whole_change(jumps, low, high)
         return total * (total + 1)

@@ -1,0 +1,89 @@
+"""What widths of cells lead to: laws, and errors that nothing is below."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Iterator
+from dataclasses import dataclass
+from fractions import Fraction
+from typing import TYPE_CHECKING
+
+from inbounds.accuracy.prior import Prior
+from inbounds.limit.cells.cell_law import CellLaw
+from inbounds.limit.cells.distance_kernel import DistanceKernel
+from inbounds.limit.cells.posterior import targets_of_distances
+from inbounds.limit.widths.blocks import Blocks
+from inbounds.limit.widths.cell_edges import choices
+from inbounds.limit.widths.level_prior import level_prior
+from inbounds.limit.widths.width_bound import proved_by_widths
+
+if TYPE_CHECKING:
+    import numpy as np
+    from numpy.typing import NDArray
+
+    from inbounds.mechanisms.setting import Setting
+
+    Floats = NDArray[np.float64]
+
+LEAST_EPSILON = 2
+"""Below, cells of the right width are few, and a program finds better ones."""
+
+MOST_POINTS = 2**50
+"""Places are counted in doubles."""
+
+BLOCKS = 1500
+"""Answers are put into about so many blocks,"""
+
+WORST_BLOCKS = 800
+"""and for the worst error, where a prior has to be found as well, into so many."""
+
+WIDE = 20
+"""Of a range with more sensitivities than this, a part of so many says as much about the mean, nearly,"""
+
+WORST_WIDE = 10
+"""and a part of so many about the worst error."""
+
+
+def suits(setting: Setting) -> bool:
+    """Return whether widths are worth looking at."""
+    return setting.epsilon >= LEAST_EPSILON and setting.lattice.width < MOST_POINTS
+
+
+@dataclass(frozen=True)
+class ByWidths:
+    """An error in steps that nothing is below, and laws that may be near it."""
+
+    bound: float
+    laws: Iterator[CellLaw]
+
+
+def mean_by_widths(setting: Setting, prior: Prior) -> ByWidths:
+    """Return what widths lead to for the mean error under a prior."""
+    lattice, distance = setting.lattice, setting.distance
+    # On equal windows under a prior that counts all answers alike one bound holds, and so it does on the whole.
+    points, windows = lattice.width + 1, 1
+    if len(lattice) == 1 and prior.is_uniform:
+        windows = -(-points // (WIDE * distance))
+    size = points // windows
+    seen = prior if windows == 1 else Prior.uniform(lattice, lattice.first, lattice.first + size - 1)
+    blocks = Blocks.of(seen, BLOCKS)
+    proved = proved_by_widths(blocks, distance, float(setting.epsilon))
+    bound = proved.bound * float(Fraction(windows * size, points))
+    return ByWidths(bound, _laws(setting, prior, blocks, proved.half) if windows == 1 else iter(()))
+
+
+def worst_by_widths(setting: Setting) -> float:
+    """Return an error in steps that no worst error is below."""
+    lattice, distance = setting.lattice, setting.distance
+    last = lattice.last if len(lattice) > 1 else min(lattice.last, lattice.first + WORST_WIDE * distance)
+    blocks = Blocks.of(Prior.uniform(lattice, lattice.first, last), WORST_BLOCKS)
+    epsilon = float(setting.epsilon)
+    return proved_by_widths(level_prior(blocks, distance, epsilon), distance, epsilon).bound
+
+
+def _laws(setting: Setting, prior: Prior, blocks: Blocks, half: Floats) -> Iterator[CellLaw]:
+    fall = math.exp(-float(setting.epsilon))
+    for cells in choices(setting.lattice.first, blocks, half, setting.distance):
+        kernel = DistanceKernel.of(cells, setting.distance, setting.epsilon)
+        if kernel is not None:
+            yield CellLaw(setting, cells, kernel, targets_of_distances(prior, cells, kernel, fall))
