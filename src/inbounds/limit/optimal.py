@@ -23,6 +23,7 @@ from inbounds.limit.cells.exact_table import ExactTable
 from inbounds.limit.cells.kernel import TableKernel
 from inbounds.limit.family_law import FamilyLaw
 from inbounds.limit.goal import Minimise, check_goal
+from inbounds.limit.mixed_law import MixedLaw
 from inbounds.limit.optimality import Optimality
 from inbounds.limit.program.deadline import Deadline
 from inbounds.limit.program.linear_program import NOT_INSTALLED, solver_is_installed
@@ -130,7 +131,7 @@ class Optimal(Mechanism):
     @property
     def release_count(self) -> int | None:  # type: ignore[override]
         """How many values a release can have; None if the best is a mechanism of one scale."""
-        return len(set(self._law.targets.tolist())) if isinstance(self._law, CellLaw) else None
+        return None if isinstance(self._law, FamilyLaw) else len(set(self._law.targets.tolist()))
 
     @property
     def name(self) -> str:
@@ -251,8 +252,13 @@ def _restored(
 ) -> Optimal:
     """Make a mechanism that was pickled, and prove it."""
     setting = Setting.of(bounds, **given)
-    is_family = isinstance(pickled, Mechanism)
-    law: OptimalLaw = FamilyLaw.of(pickled, setting) if is_family else CellLaw.from_parts(setting, *pickled)
+    law: OptimalLaw
+    if isinstance(pickled, Mechanism):
+        law = FamilyLaw.of(pickled, setting)
+    elif isinstance(pickled[0], tuple):
+        law = MixedLaw.from_parts(setting, *pickled)
+    else:
+        law = CellLaw.from_parts(setting, *pickled)
     optimal = object.__new__(Optimal)
     optimal._settle(setting, law, check_goal(minimise), steps)
     return optimal

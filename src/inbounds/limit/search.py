@@ -6,7 +6,6 @@ private is below.  The search ends when they meet, or when time is up; what was 
 
 from __future__ import annotations
 
-import math
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass, field
 from fractions import Fraction
@@ -38,6 +37,7 @@ from inbounds.limit.lower_bound import (
     worst_bound,
     worst_bound_by_tapers,
 )
+from inbounds.limit.mixed_law import MixedLaw
 from inbounds.limit.program.column_generation import GAP, ROUGH, solve
 from inbounds.limit.program.deadline import Deadline
 from inbounds.limit.program.linear_program import solver_is_installed
@@ -52,7 +52,7 @@ if TYPE_CHECKING:
     Floats = NDArray[np.float64]
 
 
-OptimalLaw: TypeAlias = CellLaw | FamilyLaw
+OptimalLaw: TypeAlias = CellLaw | MixedLaw | FamilyLaw
 
 Sized: TypeAlias = tuple[Callable[[], None], float]
 """A program to solve, and how many rows it has to a sensitivity, as a share of the range."""
@@ -89,10 +89,13 @@ COARSE_ROWS = (40, 120)
 
 
 WIDE = 50
-"""Of ranges of more sensitivities than this, and more times the noise, a part says as much about the worst error:"""
+"""Of ranges of more sensitivities than this, and more times the noise, a part says as much, nearly:"""
 
-PARTS = ((2.5, 50), (math.inf, 10))
-"""up to this epsilon, a part of about so many."""
+LARGE_EPSILON = 2.5
+"""one of so many; and where the worst error counts, for an epsilon above this,"""
+
+NARROW = 10
+"""one of so many."""
 
 
 @dataclass
@@ -144,7 +147,7 @@ class Search:
         if self._is_small and self._can_solve:
             yield self._try_every_point
         yield self._try_families
-        if suits(self.setting):
+        if suits(self.setting, self.minimise):
             yield self._try_widths
         if not self._can_solve or self.setting.epsilon > PROGRAMS_UP_TO:
             return
@@ -156,7 +159,7 @@ class Search:
         laws: list[Sized] = [
             (partial(self._try_table, reach), reach) for reach in row_counts(points, distance, epsilon, self.minimise)
         ]
-        parts = 1 if self._is_mean else _parts(points / distance, epsilon)
+        parts = _parts(points / distance, epsilon, self.minimise) if self._is_whole and self._counts_alike else 1
         limits: list[Sized] = [
             (partial(self._bound_by_program, reach, windows * parts), reach / windows)
             for reach, windows in row_and_window_counts(points // parts, distance, epsilon)
@@ -284,10 +287,7 @@ class Search:
 
     def _try_widths(self) -> None:
         """Try cells that are as wide as is best where they are, and bound what is possible by the same widths."""
-        if not self._is_mean:
-            self.limit = max(self.limit, worst_by_widths(self.setting))
-            return
-        found = mean_by_widths(self.setting, self.prior)
+        found = mean_by_widths(self.setting, self.prior) if self._is_mean else worst_by_widths(self.setting)
         self.limit = max(self.limit, found.bound)
         for law in found.laws:
             self._offer(law)
@@ -355,11 +355,11 @@ class Search:
         return not self._is_mean or self.prior.is_uniform
 
 
-def _parts(width: float, epsilon: float) -> int:
-    """Return of how many parts of a range, so many sensitivities wide, one is enough to bound the worst error."""
+def _parts(width: float, epsilon: float, minimise: Minimise) -> int:
+    """Return of how many parts of a range, so many sensitivities wide, one is enough to bound an error."""
     noise = 1 / min(epsilon, 1.0)
-    size = next(size for most, size in PARTS if epsilon <= most) * noise
-    return int(width // size) if width > WIDE * noise else 1
+    size = noise * (NARROW if minimise == "worst" and epsilon > LARGE_EPSILON else WIDE)
+    return int(width // size) if width > WIDE * noise * 1.5 else 1
 
 
 def _choices(lattice: Lattice, distance: int, reach: int) -> list[Cells]:

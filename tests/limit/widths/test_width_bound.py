@@ -57,7 +57,7 @@ def test_no_bound_of_the_worst_error_is_above_what_is_possible(given: tuple[Boun
     """Whatever prior is found for it, a mean error under it is no worst one."""
     bounds, distance, epsilon, prior = given
     exact = least(bounds, distance, epsilon, "worst", np.array(prior))
-    assert 0 <= worst_by_widths(Setting.of(bounds, distance, epsilon)) <= exact * (1 + 1e-6) + 1e-12
+    assert 0 <= worst_by_widths(Setting.of(bounds, distance, epsilon)).bound <= exact * (1 + 1e-6) + 1e-12
 
 
 def test_a_short_span_behind_a_gap_bounds_as_much_as_any() -> None:
@@ -72,7 +72,7 @@ def test_the_staircase_is_near_the_least_worst_error_of_a_wide_range(epsilon: in
     """What is proved for the worst error on ten sensitivities is within 4 % of noise of one scale."""
     setting = Setting.of(Bounds(0, width), 1, epsilon)
     staircase = Staircase(Bounds(0, width), 1, epsilon, ends="snap")
-    assert staircase.worst_error() <= 1.04 * worst_by_widths(setting) * float(setting.lattice.step)
+    assert staircase.worst_error() <= 1.04 * worst_by_widths(setting).bound * float(setting.lattice.step)
 
 
 @given(lattices(), st.integers(1, 4), st.data())

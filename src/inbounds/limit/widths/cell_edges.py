@@ -28,8 +28,16 @@ SOME_CELLS = 600
 
 SOME_SCALES = (1.0, 0.95, 1.05)
 
+
 MOST_CELLS = 130_000
 """More cells take too long."""
+
+WAYS = ((600, 16), (5000, 8), (math.inf, 4))
+"""For the worst error up to so many cells are cut in so many ways: the more, the more alike errors are near the ends of
+spans."""
+
+NARROWER, ENDS = 0.1, 2.0
+"""At the ends of spans cells are narrower by this share, and by a third of it so many cells farther on."""
 
 GAPS = (1.0, 0.5, 4.0)
 """Cells in gaps are at most so many sensitivities wide."""
@@ -37,33 +45,63 @@ GAPS = (1.0, 0.5, 4.0)
 
 def choices(first: int, blocks: Blocks, half: Floats, distance: int) -> Iterator[CutCells]:
     """Yield cells of about these half-widths, the likeliest first; indices are counted from the first one."""
-    count = float((blocks.counts / (2 * half + 1)).sum())
+    count = _count(blocks, half)
     if count > MOST_CELLS:
         return
     scales = SCALES if count <= FEW_CELLS else SOME_SCALES if count <= SOME_CELLS else SCALES[:1]
-    has_gaps = len(blocks.cuts) - 1 > len(blocks) or blocks.starts[0] > 0 or blocks.ends[-1] < blocks.length
     seen = set()
-    for gap in GAPS if has_gaps else GAPS[:1]:
+    for gap in GAPS if _has_gaps(blocks) else GAPS[:1]:
         for scale in scales:
-            edges = _edges(first, blocks, half / scale, gap * distance)
+            edges = _edges(first, blocks, half / scale, gap * distance, None)
             if edges not in seen:
                 seen.add(edges)
                 yield CutCells(edges)
 
 
-def _edges(first: int, blocks: Blocks, half: Floats, widest: float) -> tuple[int, ...]:
+def mixtures(first: int, blocks: Blocks, half: Floats, distance: int) -> Iterator[tuple[CutCells, ...]]:
+    """Yield cells cut in several ways, so that no answer is near an edge in all of them, the likeliest first."""
+    count = _count(blocks, half)
+    ways = next(ways for most, ways in WAYS if count <= most)
+    if count * ways > MOST_CELLS:
+        return
+    for gap in GAPS[:2] if _has_gaps(blocks) else GAPS[:1]:
+        for scale in SOME_SCALES if count <= SOME_CELLS else SCALES[:1]:
+            shifts = [(way + 0.5) / ways for way in range(ways)]
+            yield tuple(CutCells(_edges(first, blocks, half / scale, gap * distance, shift)) for shift in shifts)
+
+
+def _count(blocks: Blocks, half: Floats) -> float:
+    return float((blocks.counts / (2 * half + 1)).sum())
+
+
+def _has_gaps(blocks: Blocks) -> bool:
+    return len(blocks.cuts) - 1 > len(blocks) or blocks.starts[0] > 0 or blocks.ends[-1] < blocks.length
+
+
+def _edges(first: int, blocks: Blocks, half: Floats, widest: float, shift: float | None) -> tuple[int, ...]:
+    """Return the edges of cells that fill each span alike, or of which the first one has this share of its width."""
     begins = np.flatnonzero(np.append(True, blocks.starts[1:] != blocks.ends[:-1]))
     edges, past = [np.zeros(1)], 0.0
     for begin, end in zip(begins.tolist(), [*begins[1:].tolist(), len(blocks)], strict=True):
         low, high = float(blocks.starts[begin]), float(blocks.ends[end - 1])
         edges.append(_spread(past, low, max(math.ceil((low - past) / widest), 1)))
         numbers = np.append(0.0, np.cumsum(blocks.counts[begin:end] / (2 * half[begin:end] + 1)))
-        cells = max(round(float(numbers[-1])), 1)
+        total = float(numbers[-1])
+        cells = max(round(total), 1)
+        wanted = np.arange(1, cells) * (total / cells) if shift is None else _narrower(np.arange(shift, total), total)
         at = np.append(blocks.starts[begin], blocks.ends[begin:end])
-        edges.append(np.interp(np.arange(cells + 1) * (numbers[-1] / cells), numbers, at))
-        edges[-1][-1] = past = high
+        edges.append(np.append(np.interp(wanted, numbers, at), high))
+        past = high
     edges.append(_spread(past, blocks.length, max(math.ceil((blocks.length - past) / widest), 1)))
     return tuple(first + edge for edge in np.unique(np.rint(np.concatenate(edges))).astype(np.int64).tolist())
+
+
+def _narrower(edges: Floats, total: float) -> Floats:
+    """Return edges, counted in cells, that are a little nearer to the ends of a span."""
+    # The first cell of a way is cut off anywhere; the cell after it would be the farthest away from what it is for.
+    for _ in range(2):
+        edges = total - (edges * (1 - NARROWER * np.exp(-edges / ENDS)))[::-1]
+    return edges
 
 
 def _spread(low: float, high: float, pieces: int) -> Floats:

@@ -9,11 +9,13 @@ from fractions import Fraction
 from typing import TYPE_CHECKING
 
 from inbounds.accuracy.prior import Prior
-from inbounds.limit.cells.cell_law import CellLaw
+from inbounds.limit.cells.cell_law import CellLaw, middles
 from inbounds.limit.cells.distance_kernel import DistanceKernel
 from inbounds.limit.cells.posterior import targets_of_distances
+from inbounds.limit.goal import Minimise
+from inbounds.limit.mixed_law import MixedLaw
 from inbounds.limit.widths.blocks import Blocks
-from inbounds.limit.widths.cell_edges import choices
+from inbounds.limit.widths.cell_edges import choices, mixtures
 from inbounds.limit.widths.level_prior import level_prior
 from inbounds.limit.widths.width_bound import proved_by_widths
 
@@ -25,7 +27,7 @@ if TYPE_CHECKING:
 
     Floats = NDArray[np.float64]
 
-LEAST_EPSILON = 2
+LEAST_EPSILON: dict[Minimise, float] = {"mean": 2, "worst": 4}
 """Below, cells of the right width are few, and a program finds better ones."""
 
 MOST_POINTS = 2**50
@@ -44,9 +46,9 @@ WORST_WIDE = 10
 """and a part of so many about the worst error."""
 
 
-def suits(setting: Setting) -> bool:
+def suits(setting: Setting, minimise: Minimise) -> bool:
     """Return whether widths are worth looking at."""
-    return setting.epsilon >= LEAST_EPSILON and setting.lattice.width < MOST_POINTS
+    return setting.epsilon >= LEAST_EPSILON[minimise] and setting.lattice.width < MOST_POINTS
 
 
 @dataclass(frozen=True)
@@ -54,7 +56,7 @@ class ByWidths:
     """An error in steps that nothing is below, and laws that may be near it."""
 
     bound: float
-    laws: Iterator[CellLaw]
+    laws: Iterator[CellLaw | MixedLaw]
 
 
 def mean_by_widths(setting: Setting, prior: Prior) -> ByWidths:
@@ -72,13 +74,25 @@ def mean_by_widths(setting: Setting, prior: Prior) -> ByWidths:
     return ByWidths(bound, _laws(setting, prior, blocks, proved.half) if windows == 1 else iter(()))
 
 
-def worst_by_widths(setting: Setting) -> float:
-    """Return an error in steps that no worst error is below."""
-    lattice, distance = setting.lattice, setting.distance
+def worst_by_widths(setting: Setting) -> ByWidths:
+    """Return what widths lead to for the worst error."""
+    lattice, distance, epsilon = setting.lattice, setting.distance, float(setting.epsilon)
     last = lattice.last if len(lattice) > 1 else min(lattice.last, lattice.first + WORST_WIDE * distance)
-    blocks = Blocks.of(Prior.uniform(lattice, lattice.first, last), WORST_BLOCKS)
-    epsilon = float(setting.epsilon)
-    return proved_by_widths(level_prior(blocks, distance, epsilon), distance, epsilon).bound
+    blocks = level_prior(Blocks.of(Prior.uniform(lattice, lattice.first, last), WORST_BLOCKS), distance, epsilon)
+    proved = proved_by_widths(blocks, distance, epsilon)
+    return ByWidths(proved.bound, _mixed_laws(setting, blocks, proved.half) if last == lattice.last else iter(()))
+
+
+def _mixed_laws(setting: Setting, blocks: Blocks, half: Floats) -> Iterator[MixedLaw]:
+    for ways in mixtures(setting.lattice.first, blocks, half, setting.distance):
+        kernels = [DistanceKernel.of(cells, setting.distance, setting.epsilon) for cells in ways]
+        laws = [
+            CellLaw(setting, cells, kernel, middles(setting.lattice, cells))
+            for cells, kernel in zip(ways, kernels, strict=True)
+            if kernel is not None
+        ]
+        if len(laws) == len(ways):
+            yield MixedLaw(tuple(laws))
 
 
 def _laws(setting: Setting, prior: Prior, blocks: Blocks, half: Floats) -> Iterator[CellLaw]:
