@@ -624,3 +624,14 @@ def test_where_nothing_can_be_made_the_reason_is_that_of_the_mechanism(
         recommend(bounds, sensitivity, 1, guarantee=guarantee, trusted=trusted)
     assert str(refused.value) == str(made.value)
     assert len(str(refused.value)) < 200
+
+
+@pytest.mark.parametrize("bounds", [Bounds(0, None), Bounds(None, 3), Bounds.everything()], ids=str)
+def test_without_an_end_the_limit_is_that_of_a_part(bounds: Bounds) -> None:
+    """For a large epsilon a staircase is within 5 % of the least worst error on ten sensitivities, and says so."""
+    best = recommend(bounds, 2, 8, minimise="worst")
+    assert best.limit is not None
+    assert best.limit <= best.error <= 1.05 * best.limit
+    assert "the least error that any mechanism can have" in best.reason
+    assert recommend(bounds, 2, 8).limit is None
+    assert recommend(bounds, 2, 1, minimise="worst").limit is None

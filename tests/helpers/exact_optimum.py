@@ -19,6 +19,7 @@ from inbounds.limit.cells.distance_kernel import DistanceKernel
 from inbounds.limit.cells.kernel import TableKernel
 from inbounds.limit.family_law import FamilyLaw
 from inbounds.limit.goal import Minimise as Goal
+from inbounds.limit.mixed_law import MixedLaw
 
 Floats = NDArray[np.float64]
 GOALS: tuple[Goal, ...] = ("mean", "worst")
@@ -135,9 +136,15 @@ def is_private(weights: Sequence[tuple[int, ...]], near: NDArray[np.bool_], epsi
 
 
 def is_private_without_table(found: Optimal, sensitivity: Any, epsilon: Any) -> bool:
-    """Return whether an optimum that is not a table is private: geometric noise on rows, or noise of one scale."""
-    if isinstance(found._law, FamilyLaw):
-        return is_private_family(found._law, neighbours(found.bounds, sensitivity), epsilon)
+    """Return whether an optimum that is not a table is private: noise on rows, or noise of one scale."""
+    law, near = found._law, neighbours(found.bounds, sensitivity)
+    if isinstance(law, FamilyLaw):
+        return is_private_family(law, near, epsilon)
+    if isinstance(law, MixedLaw) or isinstance(law.kernel, DistanceKernel):
+        parts = law.parts if isinstance(law, MixedLaw) else (law,)
+        rows = [[exact_row(part, index) for part in parts] for index in answers_of(found.bounds)]
+        sums = [tuple(sum(one.get(k, 0) for one in row) for k in indices(found.bounds)) for row in rows]
+        return is_private(sums, near, epsilon)
     return is_private_chain(found, sensitivity)
 
 

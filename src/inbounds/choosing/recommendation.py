@@ -26,6 +26,7 @@ from inbounds.exact.rational import Number, as_written, shown
 from inbounds.limit.goal import Minimise, check_goal
 from inbounds.limit.optimal import TIME_LIMIT, check_seconds, is_optimum_wanted, refuse_without_optimum
 from inbounds.limit.optimality import format_ratio_up
+from inbounds.limit.widths.width_search import worst_without_ends
 from inbounds.mechanisms.bounded_laplace import BoundedLaplace
 from inbounds.mechanisms.mechanism import Mechanism
 from inbounds.privacy.claim import Promise
@@ -61,7 +62,7 @@ class Recommendation:
     sample: int | None = None
     """At how many true answers errors were looked at, spread evenly over all of them; None if at all of them."""
     limit: float | None = None
-    """An error that no mechanism is below which keeps epsilon, proved; None where the optimum was not searched for."""
+    """An error that no mechanism is below which keeps epsilon, proved; None where none was looked for."""
 
     def __str__(self) -> str:
         return fill(self.reason, WIDTH, break_long_words=False, break_on_hyphens=False)
@@ -162,9 +163,9 @@ def recommend(  # noqa: PLR0913  each is a choice that the caller may leave to u
         decided = trials.decide(tried)
     best = _best(decided)
     considered = tuple((trial.name, trial.error) for trial in sorted(decided, key=lambda trial: trial.error))
-    reason = _reason(trials, best, tried, decided)
-    sample = None if final.sample is None else len(final.sample)
     below = _known_limit(trials, tried)
+    reason = _reason(trials, best, tried, decided, below)
+    sample = None if final.sample is None else len(final.sample)
     return Recommendation(best.mechanism, best.name, reason, best.error, considered, sample, below)
 
 
@@ -229,7 +230,7 @@ def _limit(pooling_limit: Any) -> Fraction:
     return limit
 
 
-def _reason(trials: Trials, best: Trial, tried: list[Trial], decided: list[Trial]) -> str:
+def _reason(trials: Trials, best: Trial, tried: list[Trial], decided: list[Trial], limit: float | None) -> str:
     """Say why this mechanism, in a sentence or two."""
     objective, requirements = trials.final, trials.requirements
     over = "" if objective.window is None else f" over true answers from {_format_window(objective.window)}"
@@ -242,7 +243,7 @@ def _reason(trials: Trials, best: Trial, tried: list[Trial], decided: list[Trial
         f"{best.name} has the least {objective.minimise} error{over}, {format_error(best.error)}, of "
         f"{_count_mechanisms(tried)} that {', '.join(conditions[:-1])} and {conditions[-1]}"
     )
-    return text + _beaten(best, decided) + _price(best) + _against_the_limit(best, _known_limit(trials, tried)) + "."
+    return text + _beaten(best, decided) + _price(best) + _against_the_limit(best, limit) + "."
 
 
 def _count_mechanisms(tried: list[Trial]) -> str:
@@ -268,7 +269,12 @@ def _known_limit(trials: Trials, tried: list[Trial]) -> float | None:
     """Return an error that no mechanism is below, where one was proved: it is one for answers not trusted."""
     objective = trials.final
     everywhere = objective.minimise == "mean" or objective.window is None
-    if not everywhere or trials.trusted or trials.searched != objective.minimise:
+    if not everywhere or trials.trusted:
+        return None
+    asked = trials.requirements
+    if objective.minimise == "worst" and not asked.bounds.bounded:
+        return worst_without_ends(asked.bounds, asked.sensitivity, asked.epsilon)
+    if trials.searched != objective.minimise:
         return None
     return max((trial.mechanism.limit for trial in tried if trial.mechanism.limit), default=None)
 

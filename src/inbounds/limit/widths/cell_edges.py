@@ -32,7 +32,7 @@ SOME_SCALES = (1.0, 0.95, 1.05)
 MOST_CELLS = 130_000
 """More cells take too long."""
 
-WAYS = ((600, 16), (5000, 8), (math.inf, 4))
+WAYS = ((120, 16), (5000, 8), (math.inf, 4))
 """For the worst error up to so many cells are cut in so many ways: the more, the more alike errors are near the ends of
 spans."""
 
@@ -64,10 +64,9 @@ def mixtures(first: int, blocks: Blocks, half: Floats, distance: int) -> Iterato
     ways = next(ways for most, ways in WAYS if count <= most)
     if count * ways > MOST_CELLS:
         return
-    for gap in GAPS[:2] if _has_gaps(blocks) else GAPS[:1]:
-        for scale in SOME_SCALES if count <= SOME_CELLS else SCALES[:1]:
-            shifts = [(way + 0.5) / ways for way in range(ways)]
-            yield tuple(CutCells(_edges(first, blocks, half / scale, gap * distance, shift)) for shift in shifts)
+    shifts = [(way + 0.5) / ways for way in range(ways)]
+    for scale in SOME_SCALES if count <= SOME_CELLS else SCALES[:1]:
+        yield tuple(CutCells(_edges(first, blocks, half / scale, GAPS[0] * distance, shift)) for shift in shifts)
 
 
 def _count(blocks: Blocks, half: Floats) -> float:

@@ -14,7 +14,6 @@ from __future__ import annotations
 
 import math
 from dataclasses import dataclass
-from itertools import pairwise
 from typing import TYPE_CHECKING
 
 import numpy as np
@@ -29,12 +28,12 @@ if TYPE_CHECKING:
     Floats = NDArray[np.float64]
 
 PARTS = 16
-"""How far a column is greatest is looked at in so many parts."""
+"""How far a column is greatest is looked at in so many parts; if it is so few steps, at each."""
 
 ROUNDS = 4
 """So often half-widths are improved by what is found,"""
 
-SHRINKINGS = 4
+SHRINKINGS = 8
 """and then they are made smaller at most so often, until the inequality holds."""
 
 ROUNDING = 2.0**-50
@@ -99,7 +98,7 @@ class Columns:
         mirrored = Columns(self.blocks.mirrored, self.half[::-1], self.distance, self.epsilon)._one_side()
         gain, beyond = mirrored.gain[::-1], mirrored.beyond[::-1]
         most = np.maximum(self.worth + above.gain + gain, np.maximum(above.beyond + gain, above.gain + beyond))
-        return (most + self._rounding) / (self.worth * (2 * self.half + 1))
+        return (most + self._rounding) / (self.worth * (2 * np.floor(self.half) + 1))
 
     @property
     def _rounding(self) -> float:
@@ -119,15 +118,17 @@ class Columns:
         bent = most * self._bends(*near)
 
         def own(end: Floats, after: Floats) -> Floats:
-            """Return the gains up to an end, if the column is greatest up to there or farther, before the next end."""
+            """Return the gains up to an end, if the column is greatest up to there or farther, up to the one after."""
             here = filled.below(low + end + 1) - filled.below(low + 1)
             top = blocks.greatest(worth, low, high + end)
             here = np.minimum(here + (high - low) * np.maximum(top - worth, 0.0), end * top)
-            return here - least * end * (end + 1) / 2 + most * (reach - end) * (after - end)
+            more = (after - end) * (2 * reach + 1 - end - after) / 2
+            return here - least * end * (end + 1) / 2 + most * more
 
-        ends = [np.floor(reach * part / PARTS) for part in range(PARTS + 1)]
         best, gain = np.full(len(blocks), -np.inf), np.full(len(blocks), -np.inf)
-        for end, after in pairwise(ends):
+        for part in range(PARTS + 1):
+            end = np.where(reach <= PARTS, np.minimum(part, reach), np.floor(reach * part / PARTS))
+            after = np.where(reach <= PARTS, end, np.floor(reach * min((part + 1) / PARTS, 1.0)))
             best = np.maximum(best, own(end, after))
             less = fall * most * (reach - end) * (reach - end + 1) / 2
             gain = np.maximum(gain, best + less + self._far(end, reach))

@@ -9,6 +9,7 @@ from fractions import Fraction
 from typing import TYPE_CHECKING
 
 from inbounds.accuracy.prior import Prior
+from inbounds.bounds import Bounds
 from inbounds.limit.cells.cell_law import CellLaw, middles
 from inbounds.limit.cells.distance_kernel import DistanceKernel
 from inbounds.limit.cells.posterior import targets_of_distances
@@ -18,12 +19,16 @@ from inbounds.limit.widths.blocks import Blocks
 from inbounds.limit.widths.cell_edges import choices, mixtures
 from inbounds.limit.widths.level_prior import level_prior
 from inbounds.limit.widths.width_bound import proved_by_widths
+from inbounds.mechanisms.setting import Setting
+from inbounds.privacy.claim import Promise
 
 if TYPE_CHECKING:
+    from datetime import timedelta
+
     import numpy as np
     from numpy.typing import NDArray
 
-    from inbounds.mechanisms.setting import Setting
+    from inbounds.exact.rational import Number
 
     Floats = NDArray[np.float64]
 
@@ -44,6 +49,9 @@ WIDE = 20
 
 WORST_WIDE = 10
 """and a part of so many about the worst error."""
+
+ROUNDING = 1e-11
+"""Limits are rounded down by this share: more than doubles can have added."""
 
 
 def suits(setting: Setting, minimise: Minimise) -> bool:
@@ -81,6 +89,24 @@ def worst_by_widths(setting: Setting) -> ByWidths:
     blocks = level_prior(Blocks.of(Prior.uniform(lattice, lattice.first, last), WORST_BLOCKS), distance, epsilon)
     proved = proved_by_widths(blocks, distance, epsilon)
     return ByWidths(proved.bound, _mixed_laws(setting, blocks, proved.half) if last == lattice.last else iter(()))
+
+
+def worst_without_ends(bounds: Bounds, sensitivity: Number | timedelta, epsilon: Number) -> float | None:
+    """Return an error that no worst error is below on one span that lacks an end: that of a part of it.
+
+    Whatever is private on the whole is private on the part, and the worst error there is not above that of the whole.
+    """
+    if bounds.bounded or len(bounds) > 1 or bounds.values != "number":
+        return None
+    width = WORST_WIDE * Promise.of(bounds, sensitivity, epsilon, "standard", 0, False).sensitivity
+    low = bounds.least
+    if low is None:
+        low = Fraction(0) if bounds.greatest is None else bounds.greatest - width
+    setting = Setting.of(Bounds(low, low + width, step=bounds.step, offset=bounds.offset), sensitivity, epsilon)
+    if not suits(setting, "worst"):
+        return None
+    bound = worst_by_widths(setting).bound * float(setting.lattice.step)
+    return bound * (1 - ROUNDING) or None
 
 
 def _mixed_laws(setting: Setting, blocks: Blocks, half: Floats) -> Iterator[MixedLaw]:
