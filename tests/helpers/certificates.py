@@ -16,7 +16,7 @@ from inbounds import BoundedLaplace, Bounds, InboundsError
 from inbounds.joint.plan.facts import Facts
 from inbounds.joint.plan.plan import JointPlan
 from inbounds.joint.table.layout import Layout
-from inbounds.limit.cells.cell_law import CellLaw, adjacent_rows, middles, row_epsilon
+from inbounds.limit.cells.cell_law import CellLaw, middles, row_epsilon
 from inbounds.limit.cells.cells import Cells, interpolated_cells, rounded_cells
 from inbounds.limit.cells.exact_table import repair
 from inbounds.limit.cells.kernel import ChainKernel, Kernel, TableKernel
@@ -125,7 +125,7 @@ def _table(rng: Random) -> Certificate:
         apart = abs(np.subtract.outer(np.arange(cells.rows), np.arange(cells.rows)))
         rows = np.exp(-apart * float(allowed) / cells.reach / 2)
         rows *= np.array([rng.uniform(0.5, 2) for _ in range(cells.rows)])
-        kernel = TableKernel(repair(rows / rows.sum(1, keepdims=True), adjacent_rows(cells), allowed))
+        kernel = TableKernel(repair(rows / rows.sum(1, keepdims=True), cells.adjacent(setting.distance), allowed))
     targets = middles(setting.lattice, cells)
     return CellLaw(setting, cells, kernel, targets).certify()
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 from collections import Counter
 from dataclasses import replace
 from fractions import Fraction
@@ -16,6 +17,8 @@ from inbounds.limit.cells.cut_cells import CutCells
 from inbounds.limit.cells.distance_kernel import TOTAL, DistanceKernel
 from inbounds.limit.mixed_law import MixedLaw
 from inbounds.mechanisms.setting import Setting
+from tests.helpers.certificates import CANNOT_TELL
+from tests.helpers.certificates import found as found_by_checker
 from tests.helpers.chi_square import FLOOR, p_value
 from tests.helpers.exact_optimum import below_exp, exact_row
 from tests.helpers.scripted_entropy import Script
@@ -137,3 +140,17 @@ def test_only_powers_of_two_are_mixed() -> None:
     """A byte cannot choose among three laws alike."""
     with pytest.raises(InvalidParameter, match="power of two"):
         MixedLaw((*small().parts, small().parts[0]))
+
+
+def test_a_certificate_states_the_whole_law_and_the_checker_admits_that_it_does_not_know_it() -> None:
+    """Edges, weights and releases of all parts are in it, exactly; a part by itself is stated as well."""
+    for law, kind in ((small(), "mixture"), (small().parts[0], "cells")):
+        document = json.loads(law.certify().to_json())
+        assert document["law"]["kind"] == kind
+        assert found_by_checker(document)[0] == CANNOT_TELL
+        stated = document["law"]["laws"] if kind == "mixture" else [document["law"]]
+        parts = small().parts[: len(stated)]
+        for one, part in zip(stated, parts, strict=True):
+            assert [int(edge) for edge in one["edges"]] == part.cells.starts
+            assert [[int(unit) for unit in level] for level in one["weights"]] == [list(w) for w in part.kernel.weights]
+            assert [int(release) for release in one["releases"]] == part.targets.tolist()

@@ -120,7 +120,12 @@ class MixedLaw:
 
     def _worst(self, certificates: list[Certificate]) -> Certificate:
         worst = max(certificates, key=lambda certificate: certificate.bound)
-        return replace(worst, witnessed=Fraction(0))
+        assert worst.statement is not None
+        return replace(worst, witnessed=Fraction(0), statement=replace(worst.statement, law=self.state))
+
+    def state(self) -> dict[str, Any]:
+        """Return the law in exact numbers, for a certificate: all of the laws, each as likely as any other."""
+        return {"kind": "mixture", "laws": [part.state() for part in self.parts]}
 
 
 class MixedDistribution(Distribution):
