@@ -95,6 +95,24 @@ APART = [
     "SELECT AVG(n) FROM (SELECT patient_id, ward, COUNT(*) AS n FROM visits GROUP BY patient_id, ward) t",
     "SELECT AVG(n) FROM (SELECT patient_id, COUNT(*) AS n FROM visits GROUP BY patient_id) t WHERE n > 2",
     "SELECT building, COUNT(*) FROM visits JOIN wards USING (ward) GROUP BY building",
+    "SELECT p.sex, COUNT(*) FROM patients p LEFT JOIN visits v ON v.patient_id = p.patient_id AND v.ward = 'surgery' "
+    "GROUP BY 1",
+    "SELECT p.sex, COUNT(*) FROM patients p LEFT JOIN visits v ON v.patient_id = p.patient_id WHERE v.ward = 'surgery' "
+    "GROUP BY 1",
+    "SELECT COUNT(*) FROM visits LEFT JOIN wards ON visits.ward = wards.ward AND beds > 20",
+    "SELECT COUNT(*) FROM visits LEFT JOIN wards ON visits.ward = wards.ward WHERE beds > 20",
+    "SELECT COUNT(*) FROM patients p WHERE NOT EXISTS "
+    "(SELECT 1 FROM visits v WHERE v.patient_id = p.patient_id AND p.sex = 'f')",
+    "SELECT COUNT(*) FROM patients p WHERE p.sex = 'f' AND NOT EXISTS "
+    "(SELECT 1 FROM visits v WHERE v.patient_id = p.patient_id)",
+    "SELECT AVG(x) FROM (SELECT patient_id, ARG_MIN(n, m) AS x FROM (SELECT patient_id, ward, COUNT(*) AS n, "
+    "MAX(stay) AS m FROM visits GROUP BY patient_id, ward) t GROUP BY patient_id) u",
+    "SELECT AVG(x) FROM (SELECT patient_id, ARG_MIN(n, m) AS x FROM (SELECT patient_id, ward, COUNT(*) AS n, "
+    "MAX(age) AS m FROM visits GROUP BY patient_id, ward) t GROUP BY patient_id) u",
+    "SELECT AVG(x) FROM (SELECT a.patient_id, ARG_MIN(a.stay, b.admitted) AS x FROM visits a JOIN visits b ON "
+    "a.patient_id = b.patient_id AND a.stay < b.stay GROUP BY a.patient_id) t",
+    "SELECT AVG(x) FROM (SELECT a.patient_id, ARG_MIN(b.stay, b.admitted) AS x FROM visits a JOIN visits b ON "
+    "a.patient_id = b.patient_id AND a.stay < b.stay GROUP BY a.patient_id) t",
 ]  # fmt: skip
 
 

@@ -58,8 +58,8 @@ def _made_of_units(relation: UnitRows, conditions: Sequence[Condition]) -> Rows:
     labels |= {name: inner.names[own] for name, own in relation.identifiers.items()}
     by = ", ".join([UNIT, *map(quote_name, sorted({*labels.values()}))])
     for name, measure in relation.measures.items():
-        column = None if measure.column is None else inner.names.rename(measure.column)
-        labels[name] = f"{MADE}{replace(measure, column=column)}"
+        column, order = (None if node is None else inner.names.rename(node) for node in (measure.column, measure.by))
+        labels[name] = f"{MADE}{replace(measure, column=column, by=order)}"
     names = Names(labels)
     having = [*conditions, *([] if relation.having is None else [relation.having])]
     return Rows(f"({inner.text} GROUP BY {by}{_write('HAVING', map(names.condition, having))})", names)
@@ -149,7 +149,8 @@ class _JoinedRows:
     def _on(self, join: AnyJoin) -> str:
         tests = ", ".join(sorted(self._equal(join)))
         where = _write("WHERE", map(self._names.condition, self._conditions([join])))
-        return f"JOIN {self._own[join.name].text} AS {self._places[join.name]} ON {tests}{where}"
+        # In brackets, so that a condition after ON is none of the rows that are joined.
+        return f"(JOIN {self._own[join.name].text} AS {self._places[join.name]} ON {tests}{where})"
 
 
 def _table_of(join: AnyJoin) -> Rows:
