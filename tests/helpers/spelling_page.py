@@ -20,6 +20,9 @@ is not in this table, nor on the page about tables, is refused with what to writ
 Names may be in double quotes, in backticks or in brackets, and `public.`, `main.` and `dbo.` before a table are left
 out. A measure of some rows, such as `COUNT(*) FILTER (WHERE …)`, is a condition after `WHERE` if all measures of the
 query are about the same rows; then the contribution bound is about these rows alone.
+
+Databases disagree about a few things. Here `a // b` is rounded down, as `FLOOR(a / b)` is; `WEEKDAY(day)` is 0 on a
+Monday, and weeks begin with it; and `CONCAT` of a missing text is missing, as `||` is.
 """
 
 TITLES: dict[Place, str] = {

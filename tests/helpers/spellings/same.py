@@ -221,7 +221,6 @@ SAME = [
     OneQuestion("pairs-of-keys", (
         "SELECT region || '-' || sex AS who, COUNT(*) FROM visits GROUP BY who",
         "SELECT CONCAT(region, '-', sex) AS who, COUNT(*) FROM visits GROUP BY who",
-        "SELECT CONCAT_WS('-', region, sex) AS who, COUNT(*) FROM visits GROUP BY who",
     )),
     OneQuestion("own-sex", (
         "SELECT sex, COUNT(*) FROM (SELECT patient_id, MIN(sex) AS sex FROM visits GROUP BY 1) t GROUP BY sex",

@@ -19,8 +19,8 @@ JAVA = {
 }  # fmt: skip
 """Of Spark and of SQL Server; one letter as often as the part is wide."""
 
-MYSQL = {"%M": "%B", "%W": "%A", "%c": "%-m", "%e": "%-d"}
-"""Of DATE_FORMAT, where they differ."""
+MYSQL = {"%M": "%B", "%W": "%A", "%c": "%-m", "%e": "%-d", "%x": "%G", "%v": "%V", "%u": "%W", "%V": "%U"}
+"""Of DATE_FORMAT, where they differ; the last two are weeks that begin otherwise, which are refused."""
 
 QUOTED = r"\"[^\"]*\"|'[^']*'"
 

@@ -131,14 +131,15 @@ def _truncate(node: exp.Expr) -> exp.Expr | None:
     if len(node.expressions) != 2:
         return None
     first, second = node.expressions
-    if isinstance(second, exp.Column) and word(second) in UNITS and not isinstance(first, exp.Literal):
+    is_unit = isinstance(second, exp.Column) and word(second) in APART  # weeks begin on Sunday where it is written so
+    if is_unit and not isinstance(first, exp.Literal):
         return call("DATE_TRUNC", text(word(second)), first)
     return None
 
 
 def _part(node: exp.Expr) -> exp.Expr | None:
-    """DATEPART(month, day)."""
-    if len(node.expressions) != 2 or not word(node.expressions[0]):
+    """DATEPART(month, day); weeks and weekdays are counted otherwise where it is written so."""
+    if len(node.expressions) != 2 or word(node.expressions[0]) not in APART:
         return None
     return call("DATE_PART", text(word(node.expressions[0])), node.expressions[1])
 

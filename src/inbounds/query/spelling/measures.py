@@ -94,6 +94,16 @@ def _of_condition(node: exp.Expr) -> exp.Expr | None:
     return call(node.name, _as_number(node.expressions[0]))
 
 
+def _sum_of_ones(node: exp.Expr) -> exp.Expr | None:
+    """SUM(CASE WHEN age > 60 THEN 1 END): how many rows that are."""
+    chosen = node.expressions[0].unnest() if len(node.expressions) == 1 else None
+    if not isinstance(chosen, exp.Case) or chosen.this is not None:
+        return None
+    values, default = [branch.args["true"] for branch in chosen.args["ifs"]], chosen.args.get("default")
+    is_one = all(isinstance(value, exp.Literal) and value == exp.Literal.number(1) for value in values)
+    return call("COUNT", chosen) if is_one and (default is None or isinstance(default, exp.Null)) else None
+
+
 def _cast_condition(node: exp.Cast) -> exp.Expr | None:
     """(age > 60)::int."""
     test = node.this.unnest()
@@ -234,6 +244,13 @@ MEASURES = (
         "measure",
         "AVG(age > 60)",
         "AVG(CASE WHEN age > 60 THEN 1 WHEN NOT age > 60 THEN 0 END)",
+    ),
+    Spelling(
+        ("SUM",),
+        _sum_of_ones,
+        "measure",
+        "SUM(CASE WHEN age > 60 THEN 1 END)",
+        "COUNT(CASE WHEN age > 60 THEN 1 END)",
     ),
     Spelling(
         (exp.Cast, exp.TryCast),

@@ -4,23 +4,12 @@ from __future__ import annotations
 
 from sqlglot import exp
 
-from inbounds.query.spelling.spelling import Spelling, call, grouped, text
+from inbounds.query.spelling.spelling import Spelling, call, grouped
 
 
 def _concat(node: exp.Expr) -> exp.Expr | None:
     """CONCAT(a, b): what is missing makes all of it missing, as with ||."""
     return _chain(list(node.expressions))
-
-
-def _with_separator(node: exp.Expr) -> exp.Expr | None:
-    """CONCAT_WS('-', a, b)."""
-    separator, *texts = node.expressions or [None]
-    if not texts or not isinstance(separator, exp.Literal) or not separator.is_string:
-        return None
-    parts = [texts[0]]
-    for part in texts[1:]:
-        parts += [text(str(separator.this)), part]
-    return _chain(parts)
 
 
 def _chain(parts: list[exp.Expr]) -> exp.Expr | None:
@@ -46,7 +35,6 @@ def _trim(node: exp.Trim) -> exp.Expr | None:
 
 TEXTS = (
     Spelling(("CONCAT",), _concat, "group", "CONCAT(ward, '-', urgent)", "ward || '-' || urgent"),
-    Spelling(("CONCAT_WS",), _with_separator, "group", "CONCAT_WS('-', ward, urgent)", "ward || '-' || urgent"),
     Spelling(
         (exp.Trim,),
         _trim,
