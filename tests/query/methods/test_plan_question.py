@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
+from inbounds.query.answer.released.source_column import SourceColumn
 from inbounds.query.methods.moments.planning import plan_moment
 from inbounds.query.methods.moments.statistics import STATISTICS
 from inbounds.query.methods.plan_question import METHODS
@@ -19,8 +20,9 @@ def measures(of: type[Measure]) -> Iterator[type[Measure]]:
 
 
 def test_every_measure_is_planned() -> None:
-    """There is one way to plan each kind of measure, unless it is answered beside others only, or has no answer."""
-    assert set(measures(Measure)) - {CountOf, NoMeasure} == set(METHODS)
+    """There is one way to plan each kind of measure, unless it is answered beside others only, has no answer, or stands
+    for what another SELECT shows."""
+    assert set(measures(Measure)) - {CountOf, NoMeasure, SourceColumn} == set(METHODS)
 
 
 def test_every_moment_has_its_statistic() -> None:
