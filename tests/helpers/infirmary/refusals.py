@@ -77,7 +77,6 @@ OTHERS_ROWS = [
     "SELECT COUNT(*) FROM wards LEFT JOIN stays ON wards.code = stays.ward",
     "SELECT COUNT(*) FROM (SELECT DISTINCT ward FROM stays) AS t",
     "SELECT COUNT(*) FROM (SELECT * FROM stays ORDER BY cost DESC LIMIT 10) AS t",
-    "SELECT ward, COUNT(*) FROM stays GROUP BY ward HAVING COUNT(*) > (SELECT COUNT(*) FROM prescriptions)",
 ]
 WINDOW = [
     "SELECT COUNT(*) FROM (SELECT stay_id, ROW_NUMBER() OVER (ORDER BY admitted) AS place FROM stays) AS t "

@@ -396,8 +396,8 @@ SAME: list[tuple[str, Query]] = [
     ("SELECT SUM(a / 3 * (1.0 / 3)) FROM t", DATASET.sum(a / 3 * Fraction(1, 3))),
     ("SELECT MONTH(d), COUNT(*) FROM t GROUP BY MONTH(d)", DATASET.count().by(d.part("month"))),
     ("SELECT EXTRACT(month FROM d), COUNT(*) FROM t GROUP BY EXTRACT(month FROM d)", DATASET.count().by("MONTH(d)")),
-    ("SELECT COUNT(*) FROM t GROUP BY DATE_PART('month', d)", DATASET.count().by("MONTH(d)")),
-    ("SELECT COUNT(*) FROM t GROUP BY DATE_TRUNC('MONTH', d)", DATASET.count().by(d.truncated("month"))),
+    ("SELECT DATE_PART('month', d), COUNT(*) FROM t GROUP BY DATE_PART('month', d)", DATASET.count().by("MONTH(d)")),
+    ("SELECT DATE_TRUNC('MONTH', d), COUNT(*) FROM t GROUP BY DATE_TRUNC('MONTH', d)", DATASET.count().by(d.truncated("month"))),
     ("SELECT COUNT(*) FROM t WHERE a > b", DATASET.count().where(a > b)),
     ("SELECT COUNT(*) FROM t WHERE a - b > 0", DATASET.count().where("a > b")),
     ("SELECT COUNT(*) FROM t WHERE 5 <= a + 1", DATASET.count().where(a + 1 >= 5)),
@@ -413,7 +413,7 @@ SAME: list[tuple[str, Query]] = [
     ("SELECT SUM(ROUND(b, 1)) FROM t", DATASET.sum(round(b, 1))),
     ("SELECT SUM(CEIL(b)) FROM t", DATASET.sum(math.ceil(b))),
     ("SELECT HISTOGRAM(a * b, 5) FROM t", DATASET.histogram("a * b", 5)),
-    ("SELECT COUNT(*) FROM t GROUP BY ROLLUP (YEAR(d), MONTH(d))",
+    ("SELECT YEAR(d), MONTH(d), COUNT(*) FROM t GROUP BY ROLLUP (YEAR(d), MONTH(d))",
      DATASET.count().groupings(("YEAR(d)", "MONTH(d)"), (d.part("year"),), ())),
 ]  # fmt: skip
 
@@ -500,7 +500,7 @@ def test_long_expressions_are_refused() -> None:
 def test_tables_by_what_is_made_add_up(files: InParquet) -> None:
     """Tables grouped by columns made of columns are released together, with totals, and their sums are owned."""
     dataset = files.dataset(random_rows(5), TYPES, ROWS)
-    query = dataset.sql("SELECT COUNT(*) FROM t GROUP BY CUBE (MONTH(d), UPPER(k))")
+    query = dataset.sql("SELECT MONTH(d), UPPER(k), COUNT(*) FROM t GROUP BY CUBE (MONTH(d), UPPER(k))")
     answer = query.ask(0.5, analyst="ana")
     assert answer.columns[:2] == ("MONTH(d)", "UPPER(k)")
     by_month = {row[0]: row[2] for row in answer.rows if row[0] is not None and row[1] is None}

@@ -41,7 +41,7 @@ PLAIN = (
 )
 QUESTIONS = (
     "SELECT COUNT(DISTINCT patient) FROM stays",
-    "SELECT ward, COUNT(*), SUM(days) FROM stays GROUP BY ward",
+    "SELECT ward, COUNT(days), SUM(days) FROM stays GROUP BY ward",
     "SELECT MEDIAN(day) FROM stays",
 )
 OTHER_TYPES = {

@@ -103,7 +103,7 @@ QUESTIONS: list[Callable[[Dataset], Query]] = [
     lambda d: d.covariance("small", "fine").by("smoker"),
     lambda d: d.correlation("wide", "single").where("whole < 100"),
     lambda d: d.correlation("day", "big").by("clinic"),
-    lambda d: d.together(d.count(), d.variance("whole"), d.mean("whole"), d.sum("whole")).by("ward"),
+    lambda d: d.together(d.count("whole"), d.variance("whole"), d.mean("whole"), d.sum("whole")).by("ward"),
     lambda d: d.count_keys("clinic").where("small > 0"),
     lambda d: d.count_keys("day").by("clinic", "smoker"),
 ]
