@@ -397,7 +397,10 @@ SAME: list[tuple[str, Query]] = [
     ("SELECT MONTH(d), COUNT(*) FROM t GROUP BY MONTH(d)", DATASET.count().by(d.part("month"))),
     ("SELECT EXTRACT(month FROM d), COUNT(*) FROM t GROUP BY EXTRACT(month FROM d)", DATASET.count().by("MONTH(d)")),
     ("SELECT DATE_PART('month', d), COUNT(*) FROM t GROUP BY DATE_PART('month', d)", DATASET.count().by("MONTH(d)")),
-    ("SELECT DATE_TRUNC('MONTH', d), COUNT(*) FROM t GROUP BY DATE_TRUNC('MONTH', d)", DATASET.count().by(d.truncated("month"))),
+    (
+        "SELECT DATE_TRUNC('MONTH', d), COUNT(*) FROM t GROUP BY DATE_TRUNC('MONTH', d)",
+        DATASET.count().by(d.truncated("month")),
+    ),
     ("SELECT COUNT(*) FROM t WHERE a > b", DATASET.count().where(a > b)),
     ("SELECT COUNT(*) FROM t WHERE a - b > 0", DATASET.count().where("a > b")),
     ("SELECT COUNT(*) FROM t WHERE 5 <= a + 1", DATASET.count().where(a + 1 >= 5)),
