@@ -24,6 +24,7 @@ from benchmarks import (
     server,
     tables,
     timing_leak,
+    totals,
     tpch,
 )
 from benchmarks.peer_process import PeerProcess
@@ -42,6 +43,7 @@ BENCHMARKS: dict[str, Callable[..., Report | Series]] = {
     "pages": pages.run,
     "questions": questions.run,
     "many-keys": many_keys.run,
+    "totals": totals.run,
     "tpch": tpch.run,
     "row-weights": row_weights.run,
     "joint": joint.run,
