@@ -104,36 +104,44 @@ class JointTable(Answering):
         self, totals: Sequence[list[int]], confidence: float, report: Progress, entropy: Entropy = system
     ) -> list[tuple[Answered, ...]]:
         """Return the rows of every grouping."""
-        counted = np.array([within_64_bits(total) * self.sign for (total,) in totals], dtype=np.int64)
-        report(f"measuring {len(self.plan.measured)} groupings of {len(counted)} cells")
-        cells = np.zeros(self.plan.layout.cells, dtype=np.int64)
-        cells[slice(None) if self.places is None else list(self.places)] = counted
-        measured = measure(self.plan, cells.reshape(self.plan.layout.shape), entropy)
+        report(f"measuring {len(self.plan.measured)} groupings of {len(totals)} cells")
+        measured = self.measure(totals, entropy)
         report("making a table that adds up")
         return self.made_of(measured, confidence)
+
+    def measure(self, totals: Sequence[list[int]], entropy: Entropy = system) -> Measurements:
+        """Return what the table is made of: every grouping with its noise."""
+        counted = np.array([within_64_bits(total) * self.sign for (total,) in totals], dtype=np.int64)
+        cells = np.zeros(self.plan.layout.cells, dtype=np.int64)
+        cells[slice(None) if self.places is None else list(self.places)] = counted
+        return measure(self.plan, cells.reshape(self.plan.layout.shape), entropy)
 
     def made_of(self, measured: Measurements, confidence: float) -> list[tuple[Answered, ...]]:
         """Return the rows of every grouping from what was measured; costs nothing, however often it is done."""
         # The nearest possible table; sums of it for each grouping, with intervals from its measurements; row by row.
+        answers: list[tuple[Answered, ...]] = []
+        write, write_end = cache(self._write), cache(self._write_end)  # small counts come again and again
+        for rows, values in zip(self.rows, self.steps_of(measured), strict=True):
+            lows, highs = (ends.ravel() for ends in intervals(measured, rows.grouping, confidence))
+            noise = self.plan.error(rows.grouping) * float(self.step)
+            ends = (lows, highs) if self.sign > 0 else (highs, lows)
+            numbers = (values, *(part[list(rows.places)].tolist() for part in ends))
+            answers += [
+                (Answered(write(value), noise, (write_end(low), write_end(high))),)
+                for value, low, high in zip(*numbers, strict=True)
+            ]
+        return answers
+
+    def steps_of(self, measured: Measurements) -> list[list[int]]:
+        """Return the rows of every grouping without their intervals, in steps, of the nearest possible table."""
         if measured.plan.layout != self.plan.layout:  # of when groups that cannot be were measured, too
             raise Unprojected(measured)
         try:
             cells = self._possible(JointRelease.of(measured).cells)
         except ProjectionFailed:
             raise Unprojected(measured) from None
-        answers: list[tuple[Answered, ...]] = []
-        write, write_end = cache(self._write), cache(self._write_end)  # small counts come again and again
-        for rows in self.rows:
-            values = np.asarray(self.plan.layout.sum(cells, rows.grouping)).ravel()
-            lows, highs = (ends.ravel() for ends in intervals(measured, rows.grouping, confidence))
-            noise = self.plan.error(rows.grouping) * float(self.step)
-            ends = (lows, highs) if self.sign > 0 else (highs, lows)
-            numbers = (part[list(rows.places)].tolist() for part in (values, *ends))
-            answers += [
-                (Answered(write(value), noise, (write_end(low), write_end(high))),)
-                for value, low, high in zip(*numbers, strict=True)
-            ]
-        return answers
+        sums = (np.asarray(self.plan.layout.sum(cells, rows.grouping)).ravel() for rows in self.rows)
+        return [values[list(rows.places)].tolist() for rows, values in zip(self.rows, sums, strict=True)]
 
     def _possible(self, cells: NDArray[np.int64]) -> NDArray[np.int64]:
         """Return cells of which no sum is beyond the bounds: brought nearer to zero, all of them alike, if one is."""

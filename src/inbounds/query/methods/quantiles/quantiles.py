@@ -63,9 +63,12 @@ class QuantileByRank(Answering):
 
     def answer(self, totals: list[int], entropy: Entropy = system) -> Answered:
         """Return a possible value for one group."""
+        return Answered(write_value(self.bounds, self.law(totals).draw(entropy)), None)
+
+    def law(self, totals: list[int]) -> QuantileLaw:
+        """Return the law of that value."""
         rate = self.epsilon / (2 * self.sensitivity * self.level.denominator * self.row_weight)
-        law = QuantileLaw(self.buckets, rank_misses(totals, self.level), rate)
-        return Answered(write_value(self.bounds, law.draw(entropy)), None)
+        return QuantileLaw(self.buckets, rank_misses(totals, self.level), rate)
 
     def rho(self, epsilon: Fraction) -> Fraction:
         """Return at least the rho of all groups together: their losses, added up, have a range of epsilon."""
