@@ -41,12 +41,13 @@ per_analyst = 3.0
 
 _SAID = tomllib.loads(CONTRACT)
 _DAY = _SAID["columns"]["day"]
-_YEAR: Any = Bounds.parse(_DAY["bounds"])
+YEAR: Any = Bounds.parse(_DAY["bounds"])
+"""The days of all visits, also those on which the clinic is closed."""
 
 LIMIT: int = _SAID["dataset"]["max_rows_per_unit"]
 """How many visits of a patient count in full."""
 
-OPEN = Bounds.dates(_YEAR.low, _YEAR.high, weekdays=_DAY["weekdays"], closed=_DAY["closed"])
+OPEN = Bounds.dates(YEAR.low, YEAR.high, weekdays=_DAY["weekdays"], closed=_DAY["closed"])
 """The days on which the clinic can have been visited."""
 
 MIXED = """

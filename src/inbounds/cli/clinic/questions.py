@@ -1,20 +1,13 @@
-"""The ten questions of the demonstration, and what plain noise says to them."""
+"""The ten questions of the demonstration."""
 
 from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import dataclass
-from datetime import date, timedelta
 from typing import Any
 
-from inbounds.bounds import Bounds
-from inbounds.cli.clinic.clinic import LIMIT, OPEN
-from inbounds.published import Geometric, Laplace
-
-EVERYTHING, ALL_INTEGERS = Bounds.everything(), Bounds(None, None, step=1)
-
-Noise = Callable[[Any, int, float], Any]
-"""Takes the truth, over how many rows it is, and epsilon."""
+from inbounds.cli.clinic.clinic import LIMIT, OPEN, YEAR
+from inbounds.cli.clinic.plain_noise import WEIGHED, NoisyMean, NoisyMedian, NoisyTotal, PlainNoise
 
 
 @dataclass(frozen=True)
@@ -24,7 +17,8 @@ class Ask:
     title: str
     measure: str
     epsilon: float
-    plain: Noise
+    plain: PlainNoise
+    """How plain noise answers it."""
     possible: Callable[[Any], bool]
     where: str | None = None
     by: str | None = None
@@ -33,55 +27,60 @@ class Ask:
     totals: bool = False
     """Whether the total is asked for too; everyone knows what it must be: the sum of the others."""
 
-    def sql(self, measure: str | None = None) -> str:
-        """Return the question, or the same about something else."""
-        parts = [
-            "SELECT " + ("" if self.by is None else f"{self.by}, ") + (measure or self.measure) + " FROM visits",
-            "" if self.where is None else f"WHERE {self.where}",
-            "" if self.by is None else f"GROUP BY ROLLUP({self.by})" if self.totals else f"GROUP BY {self.by}",
-        ]
-        return " ".join(part for part in parts if part)
+    def sql(self) -> str:
+        """Return the question."""
+        return self._select(self.measure, f"visits{self._where}")
+
+    def counting_sql(self) -> str:
+        """Return what has to be known for plain noise: sums over the visits that it is about, weighed."""
+        return self._select(", ".join(self.plain.sums), WEIGHED.format(limit=LIMIT, where=self._where))
+
+    @property
+    def _where(self) -> str:
+        return "" if self.where is None else f" WHERE {self.where}"
+
+    def _select(self, what: str, source: str) -> str:
+        if self.by is None:
+            return f"SELECT {what} FROM {source}"
+        return f"SELECT {self.by}, {what} FROM {source} GROUP BY {f'ROLLUP({self.by})' if self.totals else self.by}"
 
     def shown(self, value: Any) -> str:
         """Return an answer at a length for reading."""
+        if value is None:
+            return "none"
         if self.percent is not None:
             return f"{float(value) * self.percent:.1f} %"
         return f"{value:.1f}" if isinstance(value, float) else str(value)
 
-
-def whole_noise(sensitivity: int) -> Noise:
-    """Return what adds plain noise to a whole number."""
-    return lambda truth, rows, epsilon: (
-        int(truth) + int(Geometric(ALL_INTEGERS, sensitivity, epsilon, ends="leave").release(0))
-    )
-
-
-def mean_noise(spread: int) -> Noise:
-    """Return what adds plain noise to a mean; that its number of rows is secret too is forgiven."""
-    return lambda truth, rows, epsilon: (
-        float(truth) + float(Laplace(EVERYTHING, LIMIT * spread / rows, epsilon, ends="leave").release(0.0))
-    )
-
-
-def day_noise(truth: date, rows: int, epsilon: float) -> date:
-    """Return a day with plain noise, as if no patient could move it by more than three days."""
-    return truth + timedelta(days=whole_noise(3)(0, rows, epsilon))
+    def shown_error(self, error: float) -> str:
+        """Return how far off answers are, at the same length."""
+        error *= self.percent or 1
+        unit = " %" if self.percent is not None else " days" if isinstance(self.plain, NoisyMedian) else ""
+        return f"{error:.1f}{unit}" if error < 100 else f"{error:,.0f}{unit}"
 
 
 def between(low: int, high: int | None = None) -> Callable[[Any], bool]:
     """Return what says whether an answer is in a range."""
-    return lambda answer: bool(answer >= low and (high is None or answer <= high))
+    return lambda answer: answer is None or bool(answer >= low and (high is None or answer <= high))
 
+
+VISITS = NoisyTotal("sum(weight)", LIMIT)
+PATIENTS = NoisyTotal("sum(share_of_patient)", 1)
+MINUTES = NoisyTotal("sum(weight * minutes)", LIMIT * 240)
+SATISFIED = NoisyMean("satisfied", 0, 100, LIMIT)
+SHORT = NoisyMean("CAST(minutes <= 60 AS INT)", 0, 1, LIMIT)
+AGE = NoisyMean("age", 0, 110, LIMIT)
+DAY = NoisyMedian("day", YEAR.low, YEAR.high)
 
 QUESTIONS = (
-    Ask("rare findings", "COUNT(*)", 0.2, whole_noise(LIMIT), between(0), "finding = 'rare'"),
-    Ask("", "COUNT(*)", 0.3, whole_noise(LIMIT), between(0), "finding = 'rare'", "clinic"),
-    Ask("", "COUNT(*)", 0.3, whole_noise(LIMIT), between(0), None, "clinic", totals=True),
-    Ask("patients", "COUNT(DISTINCT patient)", 0.2, whole_noise(1), between(0), "age >= 86"),
-    Ask("", "AVG(satisfied)", 0.4, mean_noise(100), between(0, 100), None, "clinic", 1),
-    Ask("", "PROPORTION(minutes <= 60)", 0.3, mean_noise(1), between(0, 1), None, "clinic", 100),
-    Ask("day", "MEDIAN(day)", 0.4, day_noise, OPEN.__contains__),
-    Ask("day", "MEDIAN(day)", 0.4, day_noise, OPEN.__contains__, "clinic = 'south'"),
-    Ask("years", "AVG(age)", 0.2, mean_noise(110), between(0, 110)),
-    Ask("minutes", "SUM(minutes)", 0.3, whole_noise(LIMIT * 240), between(0), "finding = 'rare'"),
+    Ask("rare findings", "COUNT(*)", 0.2, VISITS, between(0), "finding = 'rare'"),
+    Ask("", "COUNT(*)", 0.2, VISITS, between(0), "finding = 'rare'", "clinic"),
+    Ask("", "COUNT(DISTINCT patient)", 0.2, PATIENTS, between(0), None, "clinic", totals=True),
+    Ask("patients", "COUNT(DISTINCT patient)", 0.2, PATIENTS, between(0), "age >= 86"),
+    Ask("", "AVG(satisfied)", 0.8, SATISFIED, between(0, 100), None, "clinic", 1),
+    Ask("share", "PROPORTION(minutes <= 60)", 0.1, SHORT, between(0, 1), percent=100),
+    Ask("day", "MEDIAN(day)", 0.3, DAY, OPEN.__contains__),
+    Ask("day", "MEDIAN(day)", 0.4, DAY, OPEN.__contains__, "clinic = 'south'"),
+    Ask("years", "AVG(age)", 0.2, AGE, between(0, 110)),
+    Ask("minutes", "SUM(minutes)", 0.4, MINUTES, between(0), "finding = 'rare'"),
 )

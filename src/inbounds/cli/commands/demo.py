@@ -11,17 +11,22 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
-from inbounds.cli.clinic.clinic import build, true_rows
+from inbounds.cli.clinic.clinic import LIMIT, build
 from inbounds.cli.clinic.questions import QUESTIONS, Ask
 from inbounds.cli.shell.extras import open_dataset
 from inbounds.cli.shell.options import AsJson
-from inbounds.cli.shell.output import format_pairs, show
+from inbounds.cli.shell.output import format_pairs, progress, show
 from inbounds.errors import BudgetExceeded, InvalidParameter
 
 if TYPE_CHECKING:
     from inbounds.query import Dataset
 
 ANALYST = "demo"
+
+PLAIN = (
+    "Laplace noise. A mean is a noisy sum over a noisy count, each at half of ε; a total shares ε with its parts; a "
+    "median has the whole year as sensitivity, for one patient can move it so far"
+)
 
 Keep = Annotated[
     str | None,
@@ -53,10 +58,17 @@ def command(keep: Keep = None, as_json: AsJson = False) -> None:
 def tell(folder: Path, keep: str | None = None) -> tuple[dict[str, Any], str]:
     """Ask everything, and return what was found: as data, and as a story that says how to go on."""
     with open_dataset(build(folder)) as visits:
-        rows = [row for number, ask in enumerate(QUESTIONS, 1) for row in _ask(visits, folder, number, ask)]
+        from inbounds.cli.clinic.comparison import DRAWS, compare  # noqa: PLC0415  which needs what the dataset needs
+
+        rows = []
+        with progress(len(QUESTIONS), "asking") as advance:
+            for number, ask in enumerate(QUESTIONS, 1):
+                rows += compare(visits, folder, number, ask, ANALYST)
+                advance(1)
         refusal = _ask_once_more(visits)
         balance, check = visits.ledger.balance(visits.name, ANALYST), visits.ledger.verify()
     data = {
+        "draws": DRAWS,
         "answers": rows,
         "impossible": {"plain": _count_impossible(rows, "plain"), "in_bounds": _count_impossible(rows, "in_bounds")},
         "one_more": refusal,
@@ -64,36 +76,7 @@ def tell(folder: Path, keep: str | None = None) -> tuple[dict[str, Any], str]:
         "ledger": {"ok": check.ok, "entries": check.entries, "head": str(check.head)},
     }
     ledger = f"{'verified' if check.ok else 'ALTERED'}, {check.entries} entries"
-    return data, f"{_write_story(rows, refusal, str(balance), ledger)}\n\n{_suggest(keep)}"
-
-
-def _ask(visits: Dataset, folder: Path, number: int, ask: Ask) -> list[dict[str, Any]]:
-    answer = visits.sql(ask.sql()).ask(ask.epsilon, analyst=ANALYST, request_id=f"demo-{number}")
-    truths, counts = ({row[:-1]: row[-1] for row in true_rows(folder, sql)} for sql in (ask.sql(), ask.sql("COUNT(*)")))
-    rows: list[dict[str, Any]] = []
-    for *group, value in answer.rows:
-        truth = truths.get(tuple(group), 0)
-        plain = ask.plain(truth, counts.get(tuple(group), 0), ask.epsilon)
-        possible = _add_up(rows) if group == [None] else {}
-        rows.append(
-            {
-                "number": number,
-                "sql": ask.sql(),
-                "epsilon": ask.epsilon,
-                "group": ", ".join("(all)" if key is None else str(key) for key in group),
-                "truth": truth,
-                "plain": plain,
-                "plain_possible": ask.possible(plain) and plain == possible.get("plain", plain),
-                "in_bounds": value,
-                "in_bounds_possible": ask.possible(value) and value == possible.get("in_bounds", value),
-            }
-        )
-    return rows
-
-
-def _add_up(rows: list[dict[str, Any]]) -> dict[str, Any]:
-    """Return what a total must be: the sum of the rows above it."""
-    return {way: sum(row[way] for row in rows) for way in ("plain", "in_bounds")}
+    return data, f"{_write_story(rows, DRAWS, refusal, str(balance), ledger)}\n\n{_suggest(keep)}"
 
 
 def _ask_once_more(visits: Dataset) -> str:
@@ -109,14 +92,17 @@ def _count_impossible(rows: list[dict[str, Any]], way: str) -> int:
     return sum(not row[f"{way}_possible"] for row in rows)
 
 
-def _write_story(rows: list[dict[str, Any]], refusal: str, balance: str, ledger: str) -> str:
+def _write_story(rows: list[dict[str, Any]], draws: int, refusal: str, balance: str, ledger: str) -> str:
     lines = [
-        "Ten questions about a made-up clinic. It is closed on weekends, from 3 to 14",
-        "August and on 25 December 2026. * marks answers that everyone knows are",
-        "impossible: below zero, above 100 %, on a closed day, or a total that is not",
-        "the sum of its parts.",
+        "Ten questions about a made-up clinic, answered with plain noise and by inbounds.",
+        f"Both keep the same promise: the same ε for everything shown, at most {LIMIT} visits of",
+        "each patient, and no free facts, such as the number of rows behind a mean.",
+        "* marks answers that everyone knows are impossible: below zero, above 100 %, a",
+        "total that is not the sum of its parts, or a day when the clinic was closed",
+        "(weekends, 3 to 14 August, 25 December, any other year).",
         "",
-        f"{'':<38}{'truth':>13}{'plain noise':>15}{'inbounds':>13}",
+        f"{f'mean error over {draws:,} draws':>80}",
+        f"{'truth':>30}{'plain noise':>12}{'inbounds':>13}{'plain noise':>14}{'inbounds':>11}",
     ]
     for number, ask in enumerate(QUESTIONS, 1):
         lines.append(f"{number:>2} {ask.sql()}")
@@ -124,11 +110,27 @@ def _write_story(rows: list[dict[str, Any]], refusal: str, balance: str, ledger:
     plain, bounded = (_count_impossible(rows, way) for way in ("plain", "in_bounds"))
     ending = [
         ("impossible", f"{plain} of {len(rows)} answers with plain noise, {bounded or 'none'} in bounds"),
+        ("accuracy", _compare_errors(rows)),
+        ("plain noise", PLAIN),
         ("budget", f"{balance}; each charge was recorded before its answer"),
         ("one more", f"an 11th question at ε = 0.1 was refused: {refusal}"),
         ("ledger", ledger),
     ]
     return "\n".join([*lines, "", format_pairs(ending)])
+
+
+def _compare_errors(rows: list[dict[str, Any]]) -> str:
+    """Say who is nearer, and where plain noise is."""
+    parts = [f"inbounds has the smaller mean error in {_nearer(rows, 'in_bounds')} of {len(rows)} rows"]
+    if plain := [f"{row['number']} {row['group']}".rstrip() for row in rows if row["nearer"] == "plain"]:
+        parts.append(f"plain noise in {len(plain)} ({', '.join(plain)})")
+    if undecided := _nearer(rows, None):
+        parts.append(f"in {undecided} it is too close to call")
+    return ", ".join(parts)
+
+
+def _nearer(rows: list[dict[str, Any]], way: str | None) -> int:
+    return sum(row["nearer"] == way for row in rows)
 
 
 def _suggest(keep: str | None) -> str:
@@ -152,6 +154,7 @@ def _find_command() -> str:
 
 
 def _write_line(ask: Ask, row: dict[str, Any]) -> str:
-    marked = [ask.shown(row[way]) + (" " if row[f"{way}_possible"] else "*") for way in ("plain", "in_bounds")]
+    plain, bounded = (ask.shown(row[way]) + (" " if row[f"{way}_possible"] else "*") for way in ("plain", "in_bounds"))
+    errors = [ask.shown_error(row[f"{way}_error"]) for way in ("plain", "in_bounds")]
     label = row["group"] or ask.title
-    return f"{'':<6}{label:<32}{ask.shown(row['truth']):>13}{marked[0]:>16}{marked[1]:>13}".rstrip()
+    return f"{'':<6}{label:<13}{ask.shown(row['truth']):>11}{plain:>13}{bounded:>13}{errors[0]:>13}{errors[1]:>11}"

@@ -80,12 +80,12 @@ def tell_of_new(ledger: Ledger, *, as_json: bool) -> bool:
 
 
 @contextmanager
-def progress(total: int) -> Iterator[Callable[[int], None]]:
+def progress(total: int, doing: str = "releasing") -> Iterator[Callable[[int], None]]:
     """Yield a function that moves a progress bar on standard error, which is there on a terminal only."""
     from rich.console import Console  # noqa: PLC0415  typer brings it
     from rich.progress import Progress  # noqa: PLC0415
 
     console = Console(stderr=True)
     with Progress(console=console, disable=not console.is_terminal, transient=True) as bar:
-        task = bar.add_task("releasing", total=total)
+        task = bar.add_task(doing, total=total)
         yield lambda count: bar.advance(task, count)
