@@ -24,7 +24,7 @@ QUESTIONS: list[tuple[str, Any, Mechanism, Mechanism]] = [
         Laplace(Bounds.everything(), sensitivity=2, epsilon=0.5),
     ),
     (
-        "median day of the visits",
+        "day of the inspection, which one report moves by at most 3 days",
         date(2026, 8, 17),
         recommend(YEAR, sensitivity=3, epsilon=1).mechanism,
         Geometric(Bounds.dates("2025-01-01", "2027-12-31"), sensitivity=3, epsilon=1),

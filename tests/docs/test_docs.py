@@ -35,7 +35,8 @@ import pytest
 import inbounds
 from inbounds import BoundedLaplace, Bounds, Claim, NotPrivate, Optimal, certify
 from inbounds.bounds import bounds
-from inbounds.cli.clinic.clinic import CONTRACT, OPEN, build, true_rows
+from inbounds.cli.clinic.clinic import CONTRACT
+from inbounds.cli.clinic.questions import QUESTIONS
 from inbounds.cli.commands.demo import tell
 from inbounds.cli.main import main
 from inbounds.ledger import Ledger
@@ -128,10 +129,17 @@ def write_files(text: str, folder: Path) -> int:
 
 
 @pytest.fixture(scope="module")
-def demonstration(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    """What the demonstration keeps, its ledger with what it has spent among others; to be copied."""
+def told(tmp_path_factory: pytest.TempPathFactory) -> tuple[Path, dict[str, Any]]:
+    """Run the demonstration: the folder that it keeps, and what it tells machines."""
     folder = tmp_path_factory.mktemp("demonstration")
-    tell(folder)
+    data, _ = tell(folder)
+    return folder, data
+
+
+@pytest.fixture(scope="module")
+def demonstration(told: tuple[Path, dict[str, Any]]) -> Path:
+    """What the demonstration keeps, its ledger with what it has spent among others; to be copied."""
+    folder, _ = told
     return folder
 
 
@@ -358,20 +366,36 @@ def test_the_table_of_what_goes_wrong_is_true() -> None:
     assert f"| none | {ours.pmf(0, 2):.1%} | ε, proved |".replace("%", " %") in readme
 
 
-def test_the_truths_of_the_demonstration_are_true(tmp_path: Path) -> None:
-    """The README's questions have the truths that it gives, and what it marks as impossible with plain noise is so."""
-    build(tmp_path)
-    cells = re.findall(
-        r"^\| `(SELECT .+?)` \| (\S+).*? \| \*\*(\S+?)(?: %)?\*\*", (ROOT / "README.md").read_text("utf-8"), re.M
+@pytest.mark.slow
+def test_the_figures_of_the_demonstration_are_true(told: tuple[Path, dict[str, Any]]) -> None:
+    """The README's questions are asked, have the truths and mean errors that it gives, and what it marks as impossible
+    with plain noise is so."""
+    _, data = told
+    text = (ROOT / "README.md").read_text("utf-8")
+    shown = re.findall(
+        r"^\| `(SELECT .+?)` \| (.+?) \| \*\*(.+?)\*\* \| (.+?) \| (.+?) \| (.+?) \|$", text, re.MULTILINE
     )
-    truths = {sql: true_rows(tmp_path, sql)[0][0] for sql, *_ in cells}
-    assert [shown for _, shown, _ in cells] == [
-        f"{truth:.1f}" if isinstance(truth, float) else str(truth) for truth in truths.values()
-    ]
-    count, percentage, day = (noisy for *_, noisy in cells)
-    assert int(count) < 0
-    assert float(percentage) > 100
-    assert date.fromisoformat(day) not in OPEN
+    assert f"means over {data['draws']:,} draws" in text
+    assert len(shown) == 3
+    for sql, truth, plain, bounded, *errors in shown:
+        (ask,) = (ask for ask in QUESTIONS if ask.sql() == sql)
+        (row,) = (row for row in data["answers"] if row["sql"] == sql)
+        assert truth == ask.shown(row["truth"])
+        assert not ask.possible(read_shown(plain))
+        assert ask.possible(read_shown(bounded))
+        found = [
+            float(ask.shown_error(row[f"{way}_error"]).split()[0].replace(",", "")) for way in ("plain", "in_bounds")
+        ]
+        said = [float(error.split()[0].replace(",", "")) for error in errors]
+        assert found == pytest.approx(said, rel=0.4)  # six standard errors of the least certain one, and more
+        assert found != pytest.approx([2 * error for error in said], rel=0.4)
+
+
+def read_shown(answer: str) -> Any:
+    """Return the answer that is shown: a day, a whole number, or per cent."""
+    if answer.endswith(" %"):
+        return float(answer.removesuffix(" %")) / 100
+    return date.fromisoformat(answer) if answer.count("-") == 2 else int(answer)
 
 
 def test_the_citation_is_that_of_the_package() -> None:
