@@ -30,7 +30,8 @@ Totals = Sequence[list[int]]
 def draw_often(plan: Plan, totals: Totals, times: int) -> NDArray[np.float64]:
     """Return so many independent draws of an answer, one in a row, as numbers.
 
-    They are drawn as answers are; what depends on the totals alone is computed once, and intervals never.
+    They are drawn as answers are.  For tables and quantiles, what depends on the totals alone is computed once, and
+    intervals are left out.
     """
     return _draw(plan.answering, totals, times)
 
