@@ -3,8 +3,6 @@
 from __future__ import annotations
 
 import shlex
-import shutil
-import sys
 import tempfile
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
@@ -16,6 +14,7 @@ from inbounds.cli.clinic.questions import QUESTIONS, Ask
 from inbounds.cli.shell.extras import open_dataset
 from inbounds.cli.shell.options import AsJson
 from inbounds.cli.shell.output import format_pairs, progress, show
+from inbounds.cli.shell.own_name import find_command
 from inbounds.errors import BudgetExceeded, InvalidParameter
 
 if TYPE_CHECKING:
@@ -138,19 +137,12 @@ def _suggest(keep: str | None) -> str:
     folder = "clinic" if keep is None else shlex.quote(keep)
     lines = [
         "Ask your own questions:",
-        *([f"  {_find_command()} demo --keep clinic"] if keep is None else []),
-        f"  {_find_command()} query --dataset {folder}/clinic.toml \\",
+        *([f"  {find_command()} demo --keep clinic"] if keep is None else []),
+        f"  {find_command()} query --dataset {folder}/clinic.toml \\",
         "      --epsilon 0.5 --analyst you \\",
         '      "SELECT clinic, AVG(age) FROM visits GROUP BY clinic"',
     ]
     return "\n".join(lines)
-
-
-def _find_command() -> str:
-    """Return how to call the command from here, also in an environment that is not active."""
-    called = Path(sys.argv[0])
-    elsewhere = shutil.which("inbounds") is None and called.name == "inbounds"
-    return str(called) if elsewhere and not called.is_absolute() else "inbounds"
 
 
 def _write_line(ask: Ask, row: dict[str, Any]) -> str:

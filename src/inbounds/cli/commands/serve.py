@@ -12,6 +12,7 @@ import typer
 from inbounds.cli.clinic.clinic import build
 from inbounds.cli.shell.extras import load_custodian, open_key_ring
 from inbounds.cli.shell.options import read_whole
+from inbounds.cli.shell.own_name import find_command
 from inbounds.errors import InvalidParameter, LedgerBroken, LedgerUnavailable
 
 if TYPE_CHECKING:
@@ -105,7 +106,7 @@ def _introduce(file: CustodianFile) -> str:
         "Or run a query as ana, in another terminal:",
         "",
         f"export INBOUNDS_KEY={keys['ana']}",
-        f"inbounds query --server {file.url} --dataset visits \\",
+        f"{find_command()} query --server {file.url} --dataset visits \\",
         '    --epsilon 0.5 "SELECT clinic, AVG(age) FROM visits GROUP BY clinic"',
     ]
     return "\n".join(lines)
