@@ -372,12 +372,11 @@ def test_the_figures_of_the_demonstration_are_true(told: tuple[Path, dict[str, A
     with plain noise is so."""
     _, data = told
     text = (ROOT / "README.md").read_text("utf-8")
-    shown = re.findall(
-        r"^\| `(SELECT .+?)` \| (.+?) \| \*\*(.+?)\*\* \| (.+?) \| (.+?) \| (.+?) \|$", text, re.MULTILINE
-    )
+    cells = r" \| (.+?) \| \*\*(.+?)\*\* \| (.+?) \| (.+?) \| (.+?) \|$"
+    shown = re.findall(rf"^\| `(SELECT .+?)`.*?{cells}", text, re.MULTILINE)
     assert f"means over {data['draws']:,} draws" in text
     assert len(shown) == 3
-    for sql, truth, plain, bounded, *errors in shown:
+    for sql, truth, plain, plain_error, bounded, bounded_error in shown:
         (ask,) = (ask for ask in QUESTIONS if ask.sql() == sql)
         (row,) = (row for row in data["answers"] if row["sql"] == sql)
         assert truth == ask.shown(row["truth"])
@@ -386,7 +385,7 @@ def test_the_figures_of_the_demonstration_are_true(told: tuple[Path, dict[str, A
         found = [
             float(ask.shown_error(row[f"{way}_error"]).split()[0].replace(",", "")) for way in ("plain", "in_bounds")
         ]
-        said = [float(error.split()[0].replace(",", "")) for error in errors]
+        said = [float(error.split()[0].replace(",", "")) for error in (plain_error, bounded_error)]
         assert found == pytest.approx(said, rel=0.4)  # six standard errors of the least certain one, and more
         assert found != pytest.approx([2 * error for error in said], rel=0.4)
 
