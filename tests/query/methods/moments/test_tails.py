@@ -2,7 +2,11 @@
 
 from __future__ import annotations
 
+from decimal import Decimal, localcontext
+from fractions import Fraction
+from functools import reduce
 from itertools import product
+from math import gcd
 
 import numpy as np
 import pytest
@@ -36,6 +40,66 @@ def test_fine_noise_exceeds_its_bound_as_often_as_is_said(weights: tuple[float, 
         reach = float(Tails(2.0, 1e-12).reach(np.array([weights]), alpha)[0])
         assert exact_tail(weights, reach / 2) <= alpha * (1 + 1e-4) + 1e-6
         assert exact_tail(weights, 0.97 * reach / 2) > alpha
+
+
+APART = [
+    (1, 2), (1, 99, 100), (1, 10, 100), (1, 1, 1000), (80, 81, 82, 83, 84, 85, 86, 87, 88), (1, 1, 1, 1, 1, 1, 1, 1, 50)
+]  # fmt: skip
+
+
+def tail_by_partial_fractions(weights: tuple[int, ...], t: float) -> float:
+    """Return the probability that Laplace noises are beyond t scales of the greatest weight, to 60 digits and more.
+
+    Where weights are alike they are told apart by a part in 10^20, and the sum is as good as exact.
+    """
+    with localcontext(prec=400):
+        exact = [Decimal(weight) * (1 + i * Decimal("1e-20")) for i, weight in enumerate(weights)]
+        place, whole = Decimal(t) * max(weights), Decimal(0)
+        for weight in exact:
+            others = (weight**2 / (weight**2 - other**2) for other in exact if other != weight)
+            whole += reduce(lambda one, next_one: one * next_one, others, Decimal(1)) * (-place / weight).exp()
+        return float(whole)
+
+
+@pytest.mark.parametrize("weights", APART, ids=str)
+@pytest.mark.parametrize("alpha", [0.2, 0.05, 3e-3, 1e-5, 1e-8, 1e-12])
+def test_fine_noise_keeps_to_its_bound_however_rarely_it_may_exceed_it(weights: tuple[int, ...], alpha: float) -> None:
+    """The sum of partial fractions, in decimals of 400 digits, is at most the probability at the bound, and more than
+    that at 0.97 of it."""
+    bound = float(Tails(1.0, 1e-15).reach(np.array([weights], dtype=np.float64) / max(weights), alpha)[0])
+    assert tail_by_partial_fractions(weights, bound) <= alpha
+    assert tail_by_partial_fractions(weights, 0.97 * bound) > alpha
+
+
+def law_of_steps(weights: tuple[int, ...], step: float) -> np.ndarray:
+    """Return the law of a weighted sum of geometric noises, in units: noise after noise, by convolution."""
+    reach, q = int(np.ceil(32 / step)), np.exp(-step)
+    masses = (1 - q) / (1 + q) * q ** np.abs(np.arange(-reach, reach + 1))
+    law = np.ones(1)
+    for weight in weights:
+        spread = np.zeros(2 * reach * weight + 1)
+        spread[::weight] = masses
+        law = np.convolve(law, spread)
+    return law
+
+
+@pytest.mark.parametrize(
+    "weights", [(1, 1, 1), (5, 3, 1), (10, 1, 1), (2, 2, 1, 1), (4, 3, 2, 1, 1), (1,) * 9], ids=str
+)
+@pytest.mark.parametrize("step", [0.1, 0.5, 2.0])
+def test_noise_in_steps_keeps_to_its_bound(weights: tuple[int, ...], step: float) -> None:
+    """By convolution of the laws themselves, weighed noises in steps are beyond the bound no more often than is said,
+    and, less the steps that are added, beyond 0.9 of it more often."""
+    divisor = gcd(*weights)
+    law = law_of_steps(tuple(weight // divisor for weight in weights), step)
+    assert law.sum() == pytest.approx(1, abs=1e-11)
+    places = np.abs(np.arange(len(law)) - len(law) // 2)
+    for alpha in (0.2, 0.05, 1e-3, 1e-6):
+        bound = float(Tails(1.0, step).reach(np.array([weights], dtype=np.float64), alpha)[0])
+        units = Fraction(bound) / Fraction(step) / divisor
+        assert law[places > units].sum() <= alpha
+        least = 0.9 * bound / step / divisor - 2 * sum(weights) / divisor
+        assert law[places > least].sum() > alpha
 
 
 @pytest.mark.parametrize(("step", "share"), [*product((0.3, 1.0, 3.0), (0.0, 0.01, 0.37, 0.5, 0.731, 1.0))])

@@ -22,13 +22,14 @@ COARSE = 12
 """With so many steps to a scale, noise is taken for continuous: that costs at most a step for each sum."""
 
 TERMS = 256
-"""Terms of a Fourier series; what is left out is added to the probability."""
+"""Terms of a Fourier series; what is left out is added."""
 
-PERIOD = 24.0
-"""Half its period, in scales of the largest weight; what lies farther out is added as well."""
+TILT = 0.75
+"""Tails are multiplied by an exponential that grows at this part of the rate at which they fall at last.  What is left
+out of their series is then small beside a small probability as well."""
 
-FASTEST = 0.9
-"""The part of the largest rate at which the probability of what lies farther out is bounded."""
+PERIOD, PERIOD_OF_WEIGHT = 64.0, 3.0
+"""The period of the series, in scales of the largest weight, and so much for each of the others."""
 
 NEWTON = 6
 
@@ -157,29 +158,49 @@ def _triple_table(alpha: float) -> Numbers:
 def fourier_reach(shares: Numbers, alpha: float) -> Numbers:
     """Return the bounds of Laplace noises with weights of which the largest is 1, in scales.
 
-    The noise wrapped around a circle has a Fourier series with the characteristic function as coefficients.  What was
-    wrapped and what is left out of the series are bounded, and added.
+    The tail, tilted by an exponential and wrapped around a circle, has a Fourier series with the moment generating
+    function as coefficients.  All that was wrapped is positive, so that the series is a bound.
     """
-    flat = shares.reshape(-1, shares.shape[-1])
-    half = PERIOD + 2 * (flat.sum(axis=-1) - 1)
-    orders = np.arange(1, TERMS + 1)
-    at = np.pi * orders / half[:, None]
-    coefficients = np.prod(1 / (1 + (flat[:, None, :] * at[..., None]) ** 2), axis=-1)
-    # The largest weight alone makes coefficients fall nearly as the square of their order n: the rest is a sum over
-    # 2/(pi n) times that.
-    left_out = coefficients[:, -1] / np.pi * (1 + (half / (np.pi * TERMS)) ** 2)
-    moment = np.prod(1 / (1 - (FASTEST * flat) ** 2), axis=-1)
-    weights = coefficients * 2 / (np.pi * orders)
-
-    # The logarithm of a tail is concave, so that Newton's method arrives from above: every step gives a bound.
-    found: Numbers = np.full(len(flat), -np.log(alpha))
+    tails = _TiltedTails(shares.reshape(-1, shares.shape[-1]))
+    # The logarithm of a tail is concave, so that Newton's method arrives from above; whatever it finds is tried.
+    found: Numbers = np.full(len(tails.generating), -np.log(alpha))
     for _ in range(NEWTON):
-        turned = at * found[:, None]
-        tail = 1 - found / half - (weights * np.sin(turned)).sum(axis=-1) + left_out
-        tail += 2 * moment * np.exp(-FASTEST * (2 * half - found))
-        density = 1 / half + (weights * at * np.cos(turned)).sum(axis=-1)
-        found = found + np.log(tail / alpha) * tail / density
-    return (found * (1 + 1e-6)).reshape(shares.shape[:-1])
+        tail, slope = tails.at(found)
+        found = np.clip(found - np.log(tail / alpha) * tail / slope, -np.log(alpha), tails.farthest(alpha))
+    found *= 1 + 1e-6
+    is_bound = tails.at(found)[0] <= alpha
+    return np.where(is_bound, found, tails.farthest(alpha)).reshape(shares.shape[:-1])
+
+
+class _TiltedTails:
+    """Bounds of the probabilities that weighed noises are far out, for each row of weights."""
+
+    def __init__(self, shares: Numbers) -> None:
+        self._period = PERIOD + PERIOD_OF_WEIGHT * (shares.sum(axis=-1) - 1)
+        self._at = 2 * np.pi * np.arange(1, TERMS + 1) / self._period[:, None]
+        tilted = TILT + 1j * self._at
+        coefficients = np.ones_like(tilted)
+        for weight in shares.T:
+            coefficients /= 1 - (weight[:, None] * tilted) ** 2
+        # The largest weight alone makes coefficients fall nearly as the square of their order, and 1/s once more.
+        fastest = self._at[:, -1]
+        slack = np.sqrt((1 + ((1 - TILT) / fastest) ** 2) * (1 + ((1 + TILT) / fastest) ** 2))
+        self._left_out = np.abs(coefficients[:, -1]) * slack / (2 * np.pi)
+        self._coefficients = coefficients / tilted
+        self.generating = np.prod(1 / (1 - (TILT * shares) ** 2), axis=-1)
+
+    def at(self, t: Numbers) -> tuple[Numbers, Numbers]:
+        """Return a bound of the probability beyond t, on both sides together, and how it changes with t."""
+        terms = self._coefficients * np.exp(-1j * self._at * t[:, None])
+        series = (self.generating / TILT + 2 * terms.real.sum(axis=-1)) / self._period + self._left_out
+        rise = 2 * (self._at * terms.imag).sum(axis=-1) / self._period
+        both = 2 * np.exp(-TILT * t)
+        return both * series, both * (rise - TILT * series)
+
+    def farthest(self, alpha: float) -> Numbers:
+        """Return Chernoff's bound of what is exceeded with this probability: farther out, and simple."""
+        bound: Numbers = np.log(2 * self.generating / alpha) / TILT
+        return bound
 
 
 def _invert(tail: Callable[[Numbers], Numbers], alpha: float, number: int) -> Numbers:
