@@ -12,7 +12,7 @@ import numpy as np
 import pytest
 from scipy import integrate, stats
 
-from inbounds.query.methods.moments.tails import COARSE, Tails
+from inbounds.query.methods.moments.tails import COARSE, Tails, _pair_tail, fourier_reach
 
 WEIGHTS = [
     (1.0, 1.0), (1.0, 0.999), (1.0, 0.5), (0.7, 0.3), (1.0, 0.0), (0.2, 0.3, 0.25), (1.0, 1.0, 1.0), (1.0, 0.01, 0.0),
@@ -148,3 +148,13 @@ def test_drawn_noise_keeps_to_the_bound() -> None:
     reach = float(Tails(1.0, 1e-12).reach(weights[None, :], 0.05)[0])
     assert stats.binom.sf(int((np.abs(sums) > reach).sum()) - 1, runs, 0.05) > 1e-9
     assert stats.binom.sf(int((np.abs(sums) > 0.9 * reach).sum()) - 1, runs, 0.05) < 1e-9
+
+
+@pytest.mark.parametrize("alpha", [0.05, 1e-3, 1e-5, 1e-7, 1e-9, 1e-11])
+def test_rare_noise_has_a_bound_too(alpha: float) -> None:
+    """However sure one wants to be, a bound is one, without a warning, and wider than needed by half at most."""
+    shares = np.linspace(0, 1, 33)
+    with np.errstate(all="raise", under="ignore"):
+        reach = fourier_reach(np.stack([np.ones(33), shares, np.zeros(33)], axis=-1), alpha)
+    assert (_pair_tail(shares, reach) <= alpha * (1 + 1e-5)).all()
+    assert (_pair_tail(shares, reach / 1.5) > alpha).all()
