@@ -7,6 +7,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from datetime import date
+from math import nan
 from typing import TYPE_CHECKING, Any, Protocol, Self
 
 from inbounds.errors import InvalidParameter
@@ -47,6 +48,10 @@ class ChartedAnswer(Protocol):
     @property
     def intervals(self) -> tuple[tuple[tuple[Any, Any] | None, ...], ...]:
         """An interval for each measure of each row."""
+
+    @property
+    def learnt(self) -> tuple[tuple[bool, ...], ...]:
+        """For each measure of each row, whether anything was learnt: if not, the number is noise."""
 
     @property
     def keys_first(self) -> Self:
@@ -91,6 +96,7 @@ def bars(answer: ChartedAnswer, *, horizontal: bool = False, axes: Axes | None =
     """Draw a bar for each row of an answer with one measure, with its interval as a line.
 
     A measure without an interval, such as a median, is drawn as points: a bar would look more certain than it is.
+    Where nothing was learnt, there is the interval alone.
     Intervals come from the raw measurements, so in a table that adds up a bar may end outside its interval.
     `horizontal` bars leave room for names of any length.
     """
@@ -103,7 +109,7 @@ def bars(answer: ChartedAnswer, *, horizontal: bool = False, axes: Axes | None =
     if horizontal:
         return _draw_lying_bars(answer, ax)
     places, name = range(len(answer.rows)), answer.interval_names[0]
-    values = [row[-1] for row in answer.rows]
+    values = learnt_values(answer)
     if name is None:
         ax.plot(places, values, **POINTS)
     else:
@@ -118,6 +124,11 @@ def bars(answer: ChartedAnswer, *, horizontal: bool = False, axes: Axes | None =
     return _figure(ax)
 
 
+def learnt_values(answer: ChartedAnswer) -> list[Any]:
+    """Return what is drawn of the last column: no number where nothing was learnt."""
+    return [row[-1] if learnt[-1] else nan for row, learnt in zip(answer.rows, answer.learnt, strict=True)]
+
+
 def said_of(interval: str | None, drawn_as: str) -> str:
     """Say how intervals are drawn and what they are about, or that there is none."""
     return NO_INTERVAL if interval is None else f"{drawn_as}: {interval}"
@@ -126,7 +137,7 @@ def said_of(interval: str | None, drawn_as: str) -> str:
 def _draw_lying_bars(answer: ChartedAnswer, ax: Axes) -> Figure:
     ink = ax.xaxis.label.get_color()
     places, name = range(len(answer.rows)), answer.interval_names[0]
-    values = [row[-1] for row in answer.rows]
+    values = learnt_values(answer)
     if name is None:
         ax.plot(values, places, **POINTS)
     else:

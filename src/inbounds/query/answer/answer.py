@@ -14,7 +14,14 @@ from inbounds.display import frame_export
 from inbounds.display.figures import format_error
 from inbounds.display.listing import fold
 from inbounds.display.table import Column, TextTable
-from inbounds.query.answer.interval_cover import CAVEAT, end_name, interval_name
+from inbounds.query.answer.interval_cover import (
+    CAVEAT,
+    NOTHING_LEARNT,
+    TOO_FEW_ROWS,
+    WholeRange,
+    end_name,
+    interval_name,
+)
 from inbounds.query.answer.pivot_table import pivot_answer
 from inbounds.query.answer.shown_rows import choose_rows
 from inbounds.query.answer.survival_curve import estimate_survival
@@ -120,6 +127,18 @@ class Answer:
         return CAVEAT if any(name is not None and rider for name, rider in pairs) else None
 
     @property
+    def too_few_rows(self) -> str | None:
+        """What to know where nothing was learnt, in one line; None if something was everywhere."""
+        return None if all(map(all, self.learnt)) else TOO_FEW_ROWS
+
+    @property
+    def learnt(self) -> tuple[tuple[bool, ...], ...]:
+        """For each measure of each row, whether anything was learnt: its interval is not the whole possible range."""
+        if not self.intervals:
+            return ((True,) * self.measures,) * len(self.rows)
+        return tuple(tuple(not isinstance(ends, WholeRange) for ends in row) for row in self.intervals)
+
+    @property
     def measures(self) -> int:
         """The number of measures; the other columns are grouping columns."""
         return len(self.measure_places)
@@ -187,15 +206,22 @@ class Answer:
         return frame_export.to_arrow(self.by_column())
 
     def by_column(self) -> dict[str, list[Any]]:
-        """Return everything by columns: groups, measures, their expected noise and the ends of their intervals."""
+        """Return everything by columns: groups, measures, their expected noise and the ends of their intervals.
+
+        Where nothing was learnt there is no number, and a column says so; `rows` has what was drawn.
+        """
         columns = {name: [row[i] for row in self.rows] for i, name in enumerate(self.columns)}
         several, titles, riders = self.measures > 1, self.interval_names, self.intervals_noise_only
         for i, name in enumerate(self.columns[place] for place in self.measure_places):
-            of = name if several else ""
+            of, learnt = name if several else "", [row[i] for row in self.learnt]
+            columns[name] = [cell if tells else None for cell, tells in zip(columns[name], learnt, strict=True)]
             if any(row[i] is not None for row in self.noise):
                 columns[unlike(end_name("expected_noise", of, rider=False), tuple(columns))] = [
-                    row[i] for row in self.noise
+                    row[i] if tells else None for row, tells in zip(self.noise, learnt, strict=True)
                 ]
+            if not all(learnt):
+                nothing = unlike(end_name("nothing_learnt", of, rider=False), tuple(columns))
+                columns[nothing] = [not tells for tells in learnt]
             if titles[i] is not None:
                 for end, what in enumerate(("low", "high")):
                     ends = [None if row[i] is None else row[i][end] for row in self.intervals]  # type: ignore[index]
@@ -207,6 +233,8 @@ class Answer:
         released = [self.rows[place] for place in shown.places]
         intervals = [self.intervals[place] for place in shown.places] if self.intervals else []
         noise = [self.noise[place] for place in shown.places]
+        every = self.learnt  # which is made anew each time
+        learnt = [every[place] for place in shown.places]
         columns: list[Column] = []
         rows: list[list[str]] = [[] for _ in released]
         titles = self.interval_names
@@ -217,20 +245,23 @@ class Answer:
                 continue
             i = measures.index(place)
             columns.append(Column(name))
-            _append(rows, (_shown(row[place]) for row in released))
+            known = [row[i] for row in learnt]
+            cells = zip((row[place] for row in released), known, strict=True)
+            _append(rows, (_shown(cell) if tells else NOTHING_LEARNT for cell, tells in cells))
             title = titles[i]
             if len(measures) <= MOST_WITH_INTERVALS and title is not None:
                 columns.append(Column.in_two(title))
                 _append(rows, (_interval(row[i]) for row in intervals))
             if len(measures) == 1 and any(row[i] is not None for row in noise):
                 columns.append(Column("expected noise"))
-                _append(rows, (_noise(row[i]) for row in noise))
+                sizes = zip((row[i] for row in noise), known, strict=True)
+                _append(rows, (_noise(size) if tells else "" for size, tells in sizes))
         notes = [note for note in (shown.rest, *self._notes) if note]
         return TextTable(columns, rows, notes=notes)
 
     @property
     def _notes(self) -> tuple[str | None, ...]:
-        return self.caveat, self.row_limit, *self.warnings, *self.remarks, self.note
+        return self.caveat, self.too_few_rows, self.row_limit, *self.warnings, *self.remarks, self.note
 
     def __str__(self) -> str:
         return str(self._table())

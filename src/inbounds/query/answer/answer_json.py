@@ -5,10 +5,12 @@ from __future__ import annotations
 from collections.abc import Mapping
 from datetime import date, time
 from fractions import Fraction
+from itertools import repeat
 from typing import Any
 
 from inbounds.bounds.notation import write_end
 from inbounds.query.answer.answer import TIMES, Answer
+from inbounds.query.answer.interval_cover import WholeRange
 
 
 def write_answer(answer: Answer) -> dict[str, Any]:
@@ -24,6 +26,7 @@ def write_answer(answer: Answer) -> dict[str, Any]:
         "expected_noise": _plain(answer.noise),
         "intervals": _plain(answer.intervals),
         "intervals_noise_only": _plain(answer.intervals_noise_only),
+        "learnt": _plain(answer.learnt),
         "confidence": answer.confidence,
         "caveat": answer.caveat,
         "row_limit": answer.row_limit,
@@ -47,7 +50,10 @@ def read_answer(data: Mapping[str, Any]) -> Answer:
         epsilon=Fraction(data["epsilon"]),
         request_id=data["id"],
         row_limit=data["row_limit"],
-        intervals=tuple(_read_row(row, [kinds[place] for place in measured]) for row in data["intervals"]),
+        intervals=tuple(
+            _read_intervals(row, [kinds[place] for place in measured], learnt)
+            for row, learnt in zip(data["intervals"], data.get("learnt") or repeat([]), strict=False)
+        ),
         confidence=data["confidence"],
         warnings=tuple(data["warnings"]),
         note=data["note"],
@@ -79,6 +85,13 @@ def _kind(cells: list[Any]) -> str:
 
 def _read_row(row: list[Any], kinds: list[str]) -> tuple[Any, ...]:
     return tuple(_read(cell, kind) for cell, kind in zip(row, kinds, strict=True))
+
+
+def _read_intervals(row: list[Any], kinds: list[str], learnt: list[bool]) -> tuple[Any, ...]:
+    """Return the intervals of a row; an older server does not say where nothing was learnt."""
+    tells = learnt or [True] * len(row)
+    pairs = zip(_read_row(row, kinds), tells, strict=True)
+    return tuple(ends if ends is None or one else WholeRange(ends) for ends, one in pairs)
 
 
 def _read(cell: Any, kind: str) -> Any:

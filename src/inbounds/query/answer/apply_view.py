@@ -11,6 +11,7 @@ from typing import Any
 
 from inbounds.exact.rational import round_nearest
 from inbounds.query.answer.answer import Answer, unlike
+from inbounds.query.answer.interval_cover import WholeRange
 from inbounds.query.answer.released.evaluate import evaluate, interval, is_true, slopes, to_cell, to_cells
 from inbounds.query.answer.released.leaf import (
     Cell,
@@ -191,7 +192,17 @@ class Viewer:
             return self._evaluate(of.of, inner_row(row))
         noise = row.windows[of].noise if isinstance(of, Window) else _expect_noise(of, row)
         ends = to_cells(interval(of, row)) if self._risk(of, row) <= self._most_risk else None
+        if ends is not None and self._tells_nothing(of, row):
+            ends = WholeRange(ends)
         return to_cell(evaluate(of, row)), noise, ends
+
+    def _tells_nothing(self, of: Node, row: ReleasedRow) -> bool:
+        """Return whether an expression is made of nothing but measures of which nothing was learnt."""
+        released = [(node, seen) for node, seen, _ in _released_in(of, row)]
+        return bool(released) and all(
+            isinstance(node, MeasureRef) and isinstance(seen.intervals[node.measure], WholeRange)
+            for node, seen in released
+        )
 
     def _is_noise_only(self, of: Node) -> bool:
         """Return whether what an expression is made of has an interval that is about the noise only."""
@@ -214,18 +225,25 @@ class Viewer:
         # Each measure counts once, and then each window.
         measures: dict[Measure, Fraction] = {}
         windows: dict[tuple[int, Node], Fraction] = {}
-        pending = [(of, row, 0)]
-        while pending:
-            node, seen, depth = pending.pop()
+        for node, seen, depth in _released_in(of, row):
             if isinstance(node, Window):
                 windows[depth, node] = seen.windows[node].risk
-            elif isinstance(node, Named):
-                pending.append((node.of, inner_row(seen), depth + 1))
-            elif isinstance(node, MeasureRef):
-                measures[node.measure] = self._risks[node.measure]
             else:
-                pending.extend((part, seen, depth) for part in node.parts())
+                measures[node.measure] = self._risks[node.measure]
         return sum(measures.values(), Fraction(0)) + sum(windows.values(), Fraction(0))
+
+
+def _released_in(of: Node, row: ReleasedRow) -> Iterator[tuple[MeasureRef | Window, ReleasedRow, int]]:
+    """Yield the measures and windows in an expression, each with the row and the depth of the SELECT that has it."""
+    pending = [(of, row, 0)]
+    while pending:
+        node, seen, depth = pending.pop()
+        if isinstance(node, Window | MeasureRef):
+            yield node, seen, depth
+        elif isinstance(node, Named):
+            pending.append((node.of, inner_row(seen), depth + 1))
+        else:
+            pending.extend((part, seen, depth) for part in node.parts())
 
 
 def _expect_noise(of: Node, row: ReleasedRow) -> float | None:

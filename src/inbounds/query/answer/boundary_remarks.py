@@ -21,8 +21,8 @@ def remark_edges(answer: Answer, question: Question, measures: Sequence[Measure]
         ends = measure.ends(question.table)
         cells = [
             (row[:keys], row[keys + at])
-            for row, noise in zip(answer.rows, answer.noise, strict=True)
-            if _is_pushed(measure, ends, row[keys + at], noise[at])
+            for row, noise, learnt in zip(answer.rows, answer.noise, answer.learnt, strict=True)
+            if learnt[at] and _is_pushed(measure, ends, row[keys + at], noise[at])
         ]
         if cells:
             remarks.append(_write_remark(measure, cells, len(answer.rows)))

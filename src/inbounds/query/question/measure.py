@@ -3,9 +3,10 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
+from math import prod, sqrt
 from typing import Any, Literal
 
-from inbounds.query.columns.column import as_value
+from inbounds.query.columns.column import Numbers, as_value
 from inbounds.query.columns.condition_check import check_condition
 from inbounds.query.expressions.condition import Condition
 from inbounds.query.expressions.node import Node, quote_name
@@ -111,6 +112,11 @@ class Measure:
     def ends(self, table: Table) -> tuple[Any, ...]:
         """Return the ends of its answers that noise pushes them to."""
         return ()
+
+    def possible_range(self, table: Table) -> tuple[Any, Any] | None:
+        """Return the least and the greatest possible answer; None if one of them is not public."""
+        ends = self.ends(table)
+        return (ends[0], ends[1]) if len(ends) > 1 else None
 
     def call_by_bins(self, group: Group) -> str | None:
         """Return the call in SQL that asks for it by these bins, if there is one."""
@@ -265,6 +271,10 @@ class _OfSample(Moment):
     stem: str
     sample: bool
 
+    def largest(self, *columns: Numbers) -> float:
+        """Return how large a mean product of deviations can be: a quarter, and of a sample of two rows, a half."""
+        return prod(float(column.high - column.low) for column in columns) / (2 if self.sample else 4)
+
     @property
     def title(self) -> str:
         return f"{self.stem}_{'samp' if self.sample else 'pop'}"
@@ -278,6 +288,11 @@ class _OfSpread(_OfSample, OfColumn):
     def ends(self, table: Table) -> tuple[Any, ...]:
         """Return 0: then all values would be the same."""
         return (0,)
+
+    def possible_range(self, table: Table) -> tuple[Any, Any] | None:
+        """Return 0, and what it is if half of the values are at each bound."""
+        column = table.numbers(self.column)
+        return 0.0, self.largest(column, column)
 
 
 @dataclass(frozen=True)
@@ -294,6 +309,9 @@ class Deviation(_OfSpread):
 
     sample: bool = True
     stem = "stddev"
+
+    def largest(self, *columns: Numbers) -> float:
+        return sqrt(super().largest(*columns))
 
 
 @dataclass(frozen=True)
@@ -317,6 +335,11 @@ class Covariance(_OfSample, _OfTwoColumns):
 
     sample: bool = True
     stem = "covar"
+
+    def possible_range(self, table: Table) -> tuple[Any, Any] | None:
+        """Return where it is if all values are at bounds."""
+        largest = self.largest(*map(table.numbers, self.nodes))
+        return -largest, largest
 
 
 @dataclass(frozen=True)
@@ -361,6 +384,9 @@ class Cdf(Measure):
     title = in_expression = "share"
     has_noise = False
     names_groups_by_top = True
+
+    def possible_range(self, table: Table) -> tuple[Any, Any] | None:
+        return 0, 1
 
     def call_by_bins(self, group: Group) -> str | None:
         return group.call("CDF")

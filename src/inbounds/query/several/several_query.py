@@ -12,7 +12,6 @@ from inbounds.display.progress import Progress
 from inbounds.errors import InvalidQuestion, UselessQuestion
 from inbounds.query.answer.answer import Answer
 from inbounds.query.answer.explanation import Explanation
-from inbounds.query.answer.interval_cover import noise_only
 from inbounds.query.answer.view import FREE, View
 from inbounds.query.ask.options import read_confidence, read_cost, read_pooling
 from inbounds.query.methods.method import Answered
@@ -205,7 +204,7 @@ class SeveralQuery(Query):
 
     def view(self, released: Answer) -> Answer:
         """Return what was released as it is shown."""
-        released = replace(released, noise_only=noise_only(self.questions, self.places))
+        released = self._mark(released)
         parts = zip(self._stack.queries, self._stack.take(released), strict=True)
         answers = {query.questions: answer for query, answer in parts}
         shown = self._piece.show(answers, released.confidence)

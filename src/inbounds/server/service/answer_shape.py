@@ -45,6 +45,10 @@ class AnswerOut(BaseModel):
     intervals_noise_only: list[bool] = Field(
         description="For each measure, whether its intervals cover the noise only, not the contribution bound."
     )
+    learnt: list[list[bool]] = Field(
+        default=[],
+        description="For each measure of each row, false if its interval is the whole possible range.",
+    )
     confidence: float
     caveat: str | None = Field(description="A one-line note to show with the intervals.")
     row_limit: str | None

@@ -5,6 +5,7 @@ from __future__ import annotations
 from typing import Any
 
 from inbounds.query import Answer
+from inbounds.query.answer.interval_cover import NOTHING_LEARNT
 from inbounds.query.answer.shown_rows import choose_rows
 from inbounds.server.pages.pictures.answer_picture import answer_height, drawable
 from inbounds.server.pages.words import format_cell
@@ -35,17 +36,24 @@ def _table(answer: Answer) -> dict[str, Any]:
         {"name": name, "is_key": place not in titles, "title": titles.get(place)}
         for place, name in enumerate(answer.columns)
     ]
-    rows, shown = [], choose_rows(answer)
+    rows, shown, every = [], choose_rows(answer), answer.learnt
     for at in shown.places:
-        row = answer.rows[at]
+        row, learnt = answer.rows[at], dict(zip(answer.measure_places, every[at], strict=True))
         intervals = dict(zip(answer.measure_places, answer.intervals[at] if answer.intervals else (), strict=False))
         cells = [
-            {"text": format_cell(cell) if place in titles else "(all)" if cell is None else str(cell)}
-            | {"interval": _interval(intervals.get(place))}
+            {"text": _text(cell, learnt.get(place))}
+            | {"interval": _interval(intervals.get(place)), "is_learnt": learnt.get(place, True)}
             for place, cell in enumerate(row)
         ]
         rows.append({"cells": cells, "is_total": any(row[place] is None for place in answer.key_places)})
     return {"columns": columns, "groups": len(answer.key_places), "rows": rows, "rest": shown.rest}
+
+
+def _text(cell: Any, learnt: bool | None) -> str:
+    """Return the text of a cell; of a key nothing is to be learnt."""
+    if learnt is None:
+        return "(all)" if cell is None else str(cell)
+    return format_cell(cell) if learnt else NOTHING_LEARNT
 
 
 def _interval(ends: tuple[Any, Any] | None) -> str:

@@ -7,7 +7,7 @@ from datetime import date
 from typing import Any
 
 from inbounds.plot.style import COLOURS, matplotlib_or_error
-from inbounds.plot.tables import BOX, MOST_BARS, POINTS, bars, boxes, said_of
+from inbounds.plot.tables import BOX, MOST_BARS, POINTS, bars, boxes, learnt_values, said_of
 from inbounds.query import Answer
 from inbounds.server.pages.pictures.figure import Look, svg
 from inbounds.server.pages.words import shorten
@@ -90,7 +90,7 @@ def _draw(answer: Answer, axes: Any, look: Look) -> None:
 
 def _line(answer: Answer, axes: Any) -> None:
     """Draw numbers over days, with their intervals as a band; points where one of them has no interval."""
-    days, values = [row[0] for row in answer.rows], [row[-1] for row in answer.rows]
+    days, values = [row[0] for row in answer.rows], learnt_values(answer)
     ends = [interval for (interval,) in answer.intervals if interval is not None]
     name = answer.interval_names[0] if len(ends) == len(days) else None
     if name is None:
