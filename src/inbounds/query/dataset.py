@@ -25,7 +25,7 @@ from inbounds.query.answer.budget_forecast import BudgetForecast
 from inbounds.query.ask.account import Account, Where
 from inbounds.query.ask.bounds_discovery import OUTSIDE, DiscoveredBounds, discover_bounds
 from inbounds.query.ask.discovery import Discovered, discover
-from inbounds.query.ask.limit_discovery import LEVEL, MOST, DiscoveredLimit, discover_limit, with_largest_limit
+from inbounds.query.ask.limit_discovery import MOST, DiscoveredLimit, discover_limit, with_largest_limit
 from inbounds.query.columns.column import Keys
 from inbounds.query.contract.budget import Budget
 from inbounds.query.contract.contract import Contract
@@ -304,23 +304,34 @@ class Dataset(MadeTables, Overview):
             self, column, epsilon, delta, analyst=analyst, keys_per_unit=keys_per_unit, request_id=request_id
         )
 
-    def discover_limit(
+    def discover_limit(  # noqa: PLR0913  what is asked, at which cost, by whom
         self,
         epsilon: Any,
         *,
         analyst: str,
-        level: Any = LEVEL,
+        level: Any = None,
         most: int = MOST,
+        least_error: bool = False,
+        next_epsilon: Any = None,
         request_id: str | None = None,
         force: bool = False,
     ) -> DiscoveredLimit:
-        """Publish a limit of rows per unit that about this share of the units stays within, for epsilon, once.
+        """Publish a limit of rows per unit, for epsilon, once; write it with `write_into`, and record the new terms.
 
-        It is a quantile of the units' numbers of rows, from 1 to `most`.  Write the contract anew with `write_into` of
-        what comes back, and record the change of its terms.
+        It is a quantile of the units' numbers of rows, from 1 to `most`: about the share `level` of them, 0.95 if not
+        given, stays within.  With `least_error` it is the power of two up to `most` with the least error of a count
+        that costs `next_epsilon`, four times as much if not given.
         """
         return discover_limit(
-            self, epsilon, analyst=analyst, level=level, most=most, request_id=request_id, force=force
+            self,
+            epsilon,
+            analyst=analyst,
+            level=level,
+            most=most,
+            least_error=least_error,
+            next_epsilon=next_epsilon,
+            request_id=request_id,
+            force=force,
         )
 
     def discover_bounds(

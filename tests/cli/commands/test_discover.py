@@ -42,6 +42,21 @@ def test_a_limit_is_written_and_recorded(typed: Type, clinic: Path) -> None:
     assert (clinic / "clinic.toml").read_text("utf-8") == text
 
 
+def test_a_limit_of_least_error_is_written(typed: Type, clinic: Path) -> None:
+    """It is a power of two; what it costs, what it is meant for and how many units it may cut are said."""
+    found = typed(*LIMIT, "--least-error", "--next-epsilon", "0.5", "--request-id", "limit", "--json").data
+    limit = found["max_rows_per_unit"]
+    assert limit in {2**j for j in range(11)}
+    assert read(clinic)["dataset"]["max_rows_per_unit"] == limit
+    assert found["next_epsilon"] == 0.5
+    assert found["expected_loss"].startswith("with 95 % confidence at most ")
+    again = typed(*LIMIT, "--least-error", "--next-epsilon", "0.5", "--request-id", "limit", "--json").data
+    assert again == {**found, "ledger_created": False}
+    refused = typed(*LIMIT, "--next-epsilon", "0.5")
+    assert refused.code == 2
+    assert "least_error" in refused.err
+
+
 def test_a_contract_need_not_have_a_limit(typed: Type, clinic: Path) -> None:
     """Without one, other commands name this one, and it completes the contract."""
     contract = clinic / "clinic.toml"

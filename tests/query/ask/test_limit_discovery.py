@@ -14,6 +14,7 @@ import pytest
 from inbounds.display.progress import Progress
 from inbounds.errors import AnswerFailed, InboundsError, InvalidContract
 from inbounds.query import Dataset
+from inbounds.query.ask.limit_law import LimitLaw
 from inbounds.query.ask.steps import Asking
 from inbounds.query.methods.plan import Plan
 from inbounds.query.methods.quantiles.quantiles import QuantileByRank
@@ -239,6 +240,11 @@ def test_what_can_be_refused_is_refused_before_the_charge(tmp_path: Path) -> Non
             {"most": 1},
             {"most": MOST_LIMIT + 1},
             {"most": 2.5},
+            {"next_epsilon": 1},
+            {"least_error": True, "level": 0.9},
+            {"least_error": True, "next_epsilon": 0},
+            {"least_error": True, "next_epsilon": "much"},
+            {"least_error": True, "most": 2049},
         ]
         for other in refused:
             with pytest.raises(InboundsError):
@@ -255,6 +261,73 @@ def test_what_can_be_refused_is_refused_before_the_charge(tmp_path: Path) -> Non
     path.write_text((HEAD + REST).partition("[tables")[0].replace('"person"', '"row"'), encoding="utf-8")
     with Dataset.load(path, without_limit=True) as rows, pytest.raises(InboundsError, match="nothing to discover"):
         rows.discover_limit(1, analyst="ana")
+
+
+@pytest.mark.parametrize(("next_epsilon", "least"), [(100, 8), (0.025, 4)])
+def test_a_limit_may_be_the_one_of_least_error(tmp_path: Path, next_epsilon: float, least: int) -> None:
+    """With little noise to come nobody is cut; with much, those 20 with seven may be: 1 / (2 * 0.025) are tolerated."""
+    path = made(tmp_path)
+    with Dataset.load(path) as trips:
+        found = trips.discover_limit(
+            SURE, analyst="ana", least_error=True, next_epsilon=next_epsilon, request_id="limit"
+        )
+        assert found.limit in {2**j for j in range(11) if 2**j >= least}
+        assert spent(trips) == found.epsilon == SURE
+        (charge,) = [entry for entry in trips.ledger.statement("trips").entries if entry.kind == "charge"]
+        assert not charge.delta
+    path.write_text(found.write_into(path.read_text("utf-8")), encoding="utf-8")
+    assert "# expected loss: with 95 % confidence at most" in path.read_text("utf-8")
+    with Dataset.load(path) as trips:
+        trips.record_terms(found.reason)
+        again = trips.discover_limit(
+            SURE, analyst="ana", least_error=True, next_epsilon=next_epsilon, request_id="limit"
+        )
+        assert again == found
+        assert spent(trips) == SURE
+        with pytest.raises(InboundsError, match="request"):
+            trips.discover_limit(SURE, analyst="ana", least_error=True, next_epsilon=3, request_id="limit")
+        with pytest.raises(InboundsError, match="request"):
+            trips.discover_limit(SURE, analyst="ana", request_id="limit")
+
+
+def test_the_count_that_follows_has_four_fifths(tmp_path: Path) -> None:
+    """If nothing else is said, the choice costs a fifth of both together."""
+    with Dataset.load(made(tmp_path)) as trips:
+        found = trips.rows_of("stops").discover_limit(SURE, analyst="ana", most=2, least_error=True)
+    assert found.limit == 2
+    assert found.aim.data() == {"next_epsilon": 4 * SURE}
+
+
+def test_units_are_counted_by_their_rows(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """What is drawn from is how many units have each number of rows, those with more than the cap together."""
+    seen: list[Sequence[int]] = []
+
+    def watched(_: LimitLaw, units: Sequence[int], *_others: Any) -> int:
+        seen.append(units)
+        return 4
+
+    monkeypatch.setattr(LimitLaw, "draw", watched)
+    with Dataset.load(made(tmp_path)) as trips:
+        trips.discover_limit(1, analyst="ana", least_error=True, most=4)
+        trips.discover_limit(1, analyst="ana", least_error=True, most=8)
+    assert [list(units) for units in seen] == [[0, 0, 580, 0, 20], [0, 0, 580, 0, 0, 0, 20, 0, 0]]
+
+
+def test_a_choice_that_fails_is_kept(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """What goes wrong after the draw of a least error is told again under its id, and nothing is drawn anew."""
+
+    def fail(*_: Any) -> None:
+        raise ValueError("a secret")
+
+    with Dataset.load(made(tmp_path)) as trips:
+        with monkeypatch.context() as patch:
+            patch.setattr(LimitLaw, "draw", fail)
+            with pytest.raises(AnswerFailed) as told:
+                trips.discover_limit(1, analyst="ana", least_error=True, request_id="limit")
+        assert "secret" not in str(told.value)
+        with pytest.raises(AnswerFailed):
+            trips.discover_limit(1, analyst="ana", least_error=True, request_id="limit")
+        assert spent(trips) == 1
 
 
 def test_a_draw_that_fails_is_kept(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:

@@ -47,7 +47,15 @@ PerUnit = Annotated[
     str, typer.Option("--keys-per-unit", metavar="NUMBER", help="How many of its categories each unit counts for.")
 ]
 Level = Annotated[
-    str, typer.Option("--level", metavar="NUMBER", help="The share of units that should stay within the limit.")
+    str | None,
+    typer.Option("--level", metavar="NUMBER", help="The share of units that should stay within the limit; 0.95."),
+]
+LeastError = Annotated[
+    bool, typer.Option("--least-error", help="Choose the power of two with the least error of a count instead.")
+]
+Next = Annotated[
+    str | None,
+    typer.Option("--next-epsilon", metavar="NUMBER", help="What that count will cost; four times --epsilon."),
 ]
 Most = Annotated[str, typer.Option("--most", metavar="NUMBER", help="The largest limit to consider.")]
 Force = Annotated[bool, typer.Option("--force", help="Pay even for an answer that would tell you nothing.")]
@@ -139,8 +147,10 @@ def discover_limit(  # noqa: PLR0913, PLR0917  each is an option of the command
     epsilon: Cost,
     analyst: Analyst,
     table: TableName = None,
-    level: Level = "0.95",
+    level: Level = None,
     most: Most = "1024",
+    least_error: LeastError = False,
+    next_epsilon: Next = None,
     request_id: RequestId = None,
     force: Force = False,
     ledger: LedgerPlace = None,
@@ -148,21 +158,30 @@ def discover_limit(  # noqa: PLR0913, PLR0917  each is an option of the command
 ) -> None:
     """Choose max_rows_per_unit: a limit that most units stay within.
 
-    It is a private quantile of the units' numbers of rows. The contract need not have a limit yet; one that it has is
-    replaced. For the custodian's own eyes, and free, inbounds check shows what every limit would cut off.
+    It is a private quantile of the units' numbers of rows or, with --least-error, the limit at which cutting and noise
+    together are least for a count. The contract need not have a limit yet; one that it has is replaced. For the
+    custodian's own eyes, and free, inbounds check shows what every limit would cut off.
 
     \b
     Example:
       inbounds discover limit --dataset clinic.toml --epsilon 0.5 --analyst ana
     """
-    cost, share = read_number(epsilon, "--epsilon"), read_number(level, "--level")
+    cost, share = read_number(epsilon, "--epsilon"), _read_given(level, "--level")
+    following = _read_given(next_epsilon, "--next-epsilon")
     largest, request = read_whole(most, "--most"), _name(request_id)
     found, created = _discover(
         dataset,
         ledger,
         request,
         lambda whole: _rows_of(whole, table).discover_limit(
-            cost, analyst=analyst, level=share, most=largest, request_id=request, force=force
+            cost,
+            analyst=analyst,
+            level=share,
+            most=largest,
+            least_error=least_error,
+            next_epsilon=following,
+            request_id=request,
+            force=force,
         ),
         as_json=as_json,
         without_limit=True,
@@ -173,7 +192,7 @@ def discover_limit(  # noqa: PLR0913, PLR0917  each is an option of the command
         ("cost (ε)", epsilon),
         ("request id", found.request_id),
     ]
-    data = {"table": table, "max_rows_per_unit": found.limit, "level": found.level}
+    data = {"table": table, "max_rows_per_unit": found.limit, **found.aim.data()}
     show({**data, **_describe(found, created)}, format_pairs(lines), as_json=as_json)
 
 
@@ -225,6 +244,11 @@ def discover_bounds(  # noqa: PLR0913, PLR0917  each is an option of the command
 def _name(request_id: str | None) -> str:
     """Return the id of a request, a new one if none was given: so that it can be told whatever happens."""
     return uuid4().hex if request_id is None else request_id
+
+
+def _read_given(text: str | None, option: str) -> Any:
+    """Read a number if one was given."""
+    return None if text is None else read_number(text, option)
 
 
 def _describe(found: Any, created: bool) -> dict[str, Any]:

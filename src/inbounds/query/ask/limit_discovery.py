@@ -1,27 +1,39 @@
-"""A limit of rows per unit that nobody knows beforehand: a quantile of the units' numbers of rows, paid for once.
+"""A limit of rows per unit that nobody knows beforehand, paid for once.
 
-How many rows a unit has is one number for each unit, whatever the limit of the contract is: so the question is an
-ordinary one about units, with a public range of its own, and costs epsilon alone.
+How many rows a unit has is one number for each unit, whatever the limit of the contract is: so what is asked is about
+units, with a public range of its own, and costs epsilon alone.  It is a quantile of these numbers, as an ordinary
+question asks for it; or the limit with the least error of a count, by a law of its own (`limit_law`).
 """
 
 from __future__ import annotations
 
+import json
+from abc import ABC, abstractmethod
 from collections.abc import Mapping
 from contextlib import suppress
 from dataclasses import dataclass
 from fractions import Fraction
+from hashlib import sha256
 from typing import TYPE_CHECKING, Any
 
+from inbounds.accuracy.confidence import percent
 from inbounds.errors import InvalidContract, InvalidParameter, InvalidQuestion, LedgerConflict
 from inbounds.exact.rational import as_written, shown
 from inbounds.exact.surroundings import sheltered
-from inbounds.query.ask.rank_error import describe_noise, rank_error_of
+from inbounds.privacy.claim import checked_epsilon
+from inbounds.privacy.rho import bounded_range
+from inbounds.query.ask import limit_law
+from inbounds.query.ask.draw import draw_once
+from inbounds.query.ask.limit_law import SHARE, LimitLaw
+from inbounds.query.ask.options import read_cost
+from inbounds.query.ask.rank_error import describe_noise, rank_error_of, round_ranks
 from inbounds.query.contract.contract import Contract
 from inbounds.query.contract.contract_change import apart_from, with_value, write_number
 from inbounds.query.tables.table import MOST_LIMIT, ROW
 
 if TYPE_CHECKING:
     from inbounds.query.dataset import Dataset
+    from inbounds.query.query import Query
 
 LIMIT = "max_rows_per_unit"
 
@@ -32,6 +44,23 @@ MOST = 1024
 """No more rows than that are told apart, unless somebody says so."""
 
 
+class Aim(ABC):
+    """What makes a limit a good one."""
+
+    @property
+    @abstractmethod
+    def cap(self) -> int:
+        """So many rows of a unit are told from fewer, and not from more."""
+
+    @abstractmethod
+    def data(self) -> dict[str, Any]:
+        """Return what was asked for, for programs."""
+
+    @abstractmethod
+    def ask(self, units: Dataset, rows: str, payer: _Payer) -> _Drawn:
+        """Return a limit, given units and what the column of their numbers of rows is called; charges first."""
+
+
 @dataclass(frozen=True)
 class DiscoveredLimit:
     """A limit that was published, what it is expected to cut, and what it cost."""
@@ -40,22 +69,13 @@ class DiscoveredLimit:
     """Where it stands in the contract."""
     unit: str
     limit: int
-    level: Fraction
-    """The share of units that was asked for."""
-    rank_error: float
-    """By how many units that may be off, at most, with the usual confidence."""
+    aim: Aim
+    """What was asked for."""
+    expected_loss: str
+    """What to expect of answers under the limit, in words."""
     epsilon: Fraction
     request_id: str
     """Asking again with it returns this limit, free of charge."""
-
-    @property
-    def expected_loss(self) -> str:
-        """What to expect of answers under the limit, in words."""
-        share = 1 - self.level
-        return (
-            f"about {float(100 * share):g} % of the units ({self.unit}) have more rows, which are down-weighted; "
-            f"{describe_noise(self.rank_error, share, 'units', 'a limit that is far too high')}"
-        )
 
     @property
     def reason(self) -> str:
@@ -71,18 +91,148 @@ class DiscoveredLimit:
         return write_number(text, self.limit, *self.path, remarks=remarks)
 
 
+@dataclass(frozen=True)
+class _Payer:
+    """Who pays for a limit, and how much."""
+
+    epsilon: Any
+    analyst: str
+    request_id: str | None
+    force: bool
+    unit: str
+    """Whose rows they are."""
+
+
+@dataclass(frozen=True)
+class _Drawn:
+    """A limit that was drawn."""
+
+    limit: int
+    loss: str
+    epsilon: Fraction
+    request_id: str
+
+
+@dataclass(frozen=True)
+class ShareOfUnits(Aim):
+    """A limit that about this share of the units stays within: a quantile."""
+
+    level: Any
+    most: int
+
+    @property
+    def cap(self) -> int:
+        return self.most
+
+    @property
+    def share(self) -> Fraction:
+        """The share of units, exactly."""
+        return as_written(self.level, "level", InvalidParameter)
+
+    def data(self) -> dict[str, Any]:
+        return {"level": self.share}
+
+    def ask(self, units: Dataset, rows: str, payer: _Payer) -> _Drawn:
+        query = units.quantile(rows, self.level)
+        share = 1 - self.share
+        (plan,) = query.plans(payer.epsilon)
+        error = rank_error_of(plan)
+        answer = query.ask(payer.epsilon, analyst=payer.analyst, request_id=payer.request_id, force=payer.force)
+        ((limit,),) = answer.rows
+        loss = (
+            f"about {float(100 * share):g} % of the units ({payer.unit}) have more rows, which are down-weighted; "
+            f"{describe_noise(error, share, 'units', 'a limit that is far too high')}"
+        )
+        return _Drawn(limit, loss, answer.epsilon, answer.request_id)
+
+
+@dataclass(frozen=True)
+class LeastError(Aim):
+    """A limit under which a count that is asked for so much epsilon is least off, by cutting and noise together."""
+
+    law: LimitLaw
+
+    @property
+    def cap(self) -> int:
+        return self.law.cap
+
+    def data(self) -> dict[str, Any]:
+        return {"next_epsilon": self.law.following}
+
+    def ask(self, units: Dataset, rows: str, payer: _Payer) -> _Drawn:
+        # The statement is that of a quantile: how many units there are with each number of rows.
+        query = units.quantile(rows, LEVEL)
+        (plan,) = query.plans(payer.epsilon)
+        ledger = units.ledger
+        receipt = ledger.charge(
+            units.name,
+            payer.analyst,
+            self.law.epsilon,
+            request_id=payer.request_id,
+            fingerprint=self._fingerprint(query),
+            note=f"{LIMIT} with the least error"[:1000],
+            terms=units.terms,
+            rho=bounded_range(self.law.epsilon),
+        )
+        text = draw_once(
+            ledger,
+            receipt,
+            lambda: units.engine.run(plan.sql),
+            lambda found: json.dumps({"limit": self.law.draw(plan.totals(found)[0])}),
+        )
+        limit = json.loads(text)["limit"]
+        above = round_ranks(self.law.units_above(limit))
+        loss = (
+            f"with {percent()} confidence at most {above} units ({payer.unit}) have more rows, which are "
+            f"down-weighted, if hardly any has more than {self.law.limits[-1]}; it is meant for queries at epsilon "
+            f"{float(self.law.following):g}"
+        )
+        return _Drawn(limit, loss, self.law.epsilon, receipt.request_id)
+
+    def _fingerprint(self, query: Query) -> str:
+        """Tell what is asked from anything else."""
+        law = self.law
+        facts = (*query.facts, "the limit of least error", str(law.epsilon), str(law.following), str(law.limits[-1]))
+        return sha256("\0".join(facts).encode()).hexdigest()
+
+
+def aim_of(epsilon: Any, level: Any, most: Any, *, least_error: bool, next_epsilon: Any) -> Aim:
+    """Return what a limit is to be, as it was asked for."""
+    largest = limit_law.MOST if least_error else MOST_LIMIT
+    if type(most) is not int or not 2 <= most <= largest:
+        raise InvalidParameter(
+            f"most must be a whole number from 2 to {largest}, got {shown(most)}; give one that no limit should "
+            f"exceed, such as {MOST}"
+        )
+    if not least_error:
+        if next_epsilon is not None:
+            raise InvalidParameter("next_epsilon goes with least_error only; add that, or leave next_epsilon out")
+        return ShareOfUnits(LEVEL if level is None else level, most)
+    if level is not None:
+        raise InvalidParameter("level and least_error are two ways to choose a limit; give one of them")
+    cost = checked_epsilon(read_cost(epsilon))
+    following = (
+        cost * (1 - SHARE) / SHARE
+        if next_epsilon is None
+        else checked_epsilon(as_written(next_epsilon, "next_epsilon", InvalidParameter))
+    )
+    return LeastError(LimitLaw(cost, following, most))
+
+
 @sheltered()
-def discover_limit(
+def discover_limit(  # noqa: PLR0913  what is asked, at which cost, by whom
     dataset: Dataset,
     epsilon: Any,
     *,
     analyst: str,
-    level: Any = LEVEL,
+    level: Any = None,
     most: int = MOST,
+    least_error: bool = False,
+    next_epsilon: Any = None,
     request_id: str | None = None,
     force: bool = False,
 ) -> DiscoveredLimit:
-    """Publish a limit that about this share of the units stays within; charges epsilon first."""
+    """Publish a limit that serves its aim; charges epsilon first."""
     table = dataset.table
     if table.relation is not None:
         raise InvalidQuestion(
@@ -93,11 +243,7 @@ def discover_limit(
         raise InvalidQuestion(
             'with unit = "row" each row is a unit of its own, so the limit is 1; there is nothing to discover'
         )
-    if type(most) is not int or not 2 <= most <= MOST_LIMIT:
-        raise InvalidParameter(
-            f"most must be a whole number from 2 to {MOST_LIMIT}, got {shown(most)}; give one that no limit should "
-            f"exceed, such as {MOST}"
-        )
+    aim = aim_of(epsilon, level, most, least_error=least_error, next_epsilon=next_epsilon)
     path = ("dataset", LIMIT) if table.is_main else ("tables", table.name, LIMIT)
     _refuse_dropped(dataset)
     write_number(dataset.contract.text, 0, *path)  # 0 stands in no contract; what could not be written is refused
@@ -105,13 +251,9 @@ def discover_limit(
     apart = with_value(apart_from(dataset.contract, *path, asked=()), MOST_LIMIT, *path)
     with dataset.described_by(with_largest_limit(apart)) as described:
         name = "rows" if table.unit != "rows" else "n"
-        units = described.rows_of(table.name).per_unit(**{name: f"GREATEST(LEAST(COUNT(*), {most}), 1)"})
-        query = units.quantile(name, level)
-        share, (plan,) = as_written(level, "level", InvalidParameter), query.plans(epsilon)
-        error = rank_error_of(plan)
-        answer = query.ask(epsilon, analyst=analyst, request_id=request_id, force=force)
-    ((limit,),) = answer.rows
-    return DiscoveredLimit(path, table.unit, limit, share, error, answer.epsilon, answer.request_id)
+        units = described.rows_of(table.name).per_unit(**{name: f"GREATEST(LEAST(COUNT(*), {aim.cap}), 1)"})
+        drawn = aim.ask(units, name, _Payer(epsilon, analyst, request_id, force, table.unit))
+    return DiscoveredLimit(path, table.unit, drawn.limit, aim, drawn.loss, drawn.epsilon, drawn.request_id)
 
 
 def _refuse_dropped(dataset: Dataset) -> None:

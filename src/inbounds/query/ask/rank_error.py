@@ -17,11 +17,11 @@ def rank_error_of(plan: Plan) -> float:
 def describe_noise(rank_error: float, share: Fraction, ranks: str, then: str) -> str:
     """Say how far noise may move a share, and from which size of a table on that does not matter."""
     return (
-        f"noise may move that by about {_round(rank_error)} {ranks}, so a table of fewer than about "
-        f"{_round(rank_error / float(share))} {ranks} may get {then}"
+        f"noise may move that by about {round_ranks(rank_error)} {ranks}, so a table of fewer than about "
+        f"{round_ranks(rank_error / float(share))} {ranks} may get {then}"
     )
 
 
-def _round(number: float) -> str:
+def round_ranks(number: float) -> str:
     """Write a number with two digits that count."""
     return f"{float(f'{number:.2g}'):,.0f}"
