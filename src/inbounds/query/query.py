@@ -19,7 +19,6 @@ from inbounds.query.answer.answer import Answer, columns_of
 from inbounds.query.answer.apply_view import Viewer
 from inbounds.query.answer.boundary_remarks import remark_edges
 from inbounds.query.answer.explanation import Explanation
-from inbounds.query.answer.interval_cover import mark_whole_ranges, noise_only
 from inbounds.query.answer.public_part import PublicPart
 from inbounds.query.answer.released.leaf import KeyRef, MeasureRef, kind_of, kind_of_measure, measures_in
 from inbounds.query.answer.released.needed_cells import raise_confidence
@@ -33,9 +32,9 @@ from inbounds.query.expressions.condition import Condition
 from inbounds.query.expressions.expression import Expression
 from inbounds.query.expressions.node import Node
 from inbounds.query.identity.question import identity_of
+from inbounds.query.methods.contribution_bound import row_limit
 from inbounds.query.methods.method import Answered
 from inbounds.query.methods.plan import Plan, rho_of
-from inbounds.query.question.contribution_bound import row_limit
 from inbounds.query.question.impossible_condition import is_there
 from inbounds.query.question.measure import Measure, NoMeasure
 from inbounds.query.question.question import Question, binned_call, sql_of
@@ -262,7 +261,8 @@ class Query:
 
     def remarks(self, released: Answer) -> tuple[str, ...]:
         """Return what there is to say about the released numbers."""
-        return remark_edges(self._mark(released), self.questions[0], self.asked)
+        released = released.about(self.questions, self.places, self.asked)
+        return remark_edges(released, self.questions[0], self.asked)
 
     # What is public already, and what is paid for.
 
@@ -367,12 +367,8 @@ class Query:
 
     def view(self, released: Answer) -> Answer:
         """Return what was released as it is shown: columns, rows and their order."""
-        return Viewer.of(self._mark(released), self.questions, self.asked).apply(self.shown)
-
-    def _mark(self, released: Answer) -> Answer:
-        """Return what was released with what its intervals are about, which the question tells."""
-        released = replace(released, noise_only=noise_only(self.questions, self.places))
-        return mark_whole_ranges(released, self.questions, self.places, self.asked)
+        released = released.about(self.questions, self.places, self.asked)
+        return Viewer.of(released, self.questions, self.asked).apply(self.shown)
 
     @sheltered()
     def owned(

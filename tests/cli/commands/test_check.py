@@ -290,7 +290,7 @@ def test_what_the_contract_says_is_shown_beside_the_table(
     assert (found.code, found.err) == (0, "")
     assert within_80(found.out)
     lines = [re.sub(" +", " ", line) for line in found.out.splitlines()]
-    assert "public row counts 1 of 2 are correct" in lines
+    assert "public counts 1 of 2 are correct" in lines
     assert "region = city, dear = dear 0 2" in lines
     assert "district region 1 1" in lines
     assert "dear 0 2 0" in lines

@@ -12,7 +12,7 @@ from typing import Any
 import pytest
 
 from inbounds.query import Answer
-from inbounds.query.question.contribution_bound import ADVICE, IN_FORCE, NOT_IN_NOISE, WHERE_EXPLAINED
+from inbounds.query.methods.contribution_bound import ADVICE, IN_FORCE, NOT_IN_NOISE, WHERE_EXPLAINED
 from tests.helpers.audit_tables import Playground, contract
 
 COLUMNS = """

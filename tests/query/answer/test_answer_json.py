@@ -10,6 +10,7 @@ import pytest
 
 from inbounds.query import Answer
 from inbounds.query.answer.answer_json import read_answer, write_answer
+from inbounds.query.answer.interval_cover import Cover
 
 DAYS = (date(2026, 1, 2), date(2026, 1, 9))
 ANSWERS = {
@@ -24,7 +25,7 @@ ANSWERS = {
         0.9,
         ("a warning",),
         note="a note",
-        noise_only=(True, False),
+        covers=(Cover.NOISE, Cover.WITH_CUT_ROWS),
         remarks=("a remark",),
     ),
     "days": Answer(
@@ -46,7 +47,7 @@ def test_an_answer_is_read_as_it_was_written(answer: Answer) -> None:
     """What JSON carries is the whole answer: its cells and their types, its text, and what its intervals cover."""
     again = read_answer(json.loads(json.dumps(write_answer(answer), allow_nan=False)))
     assert again == answer
-    assert (again.measures, again.intervals_noise_only) == (answer.measures, answer.intervals_noise_only)
+    assert (again.measures, again.interval_covers) == (answer.measures, answer.interval_covers)
     assert [[type(cell) for cell in row] for row in again.rows] == [[type(cell) for cell in row] for row in answer.rows]
     assert str(again) == str(answer)
 

@@ -16,7 +16,7 @@ from inbounds.ledger.values.caps import Caps
 from inbounds.query import Dataset, Explanation, Query
 from inbounds.query.answer.budget_forecast import BudgetForecast
 from inbounds.query.engines.engine import Kind
-from inbounds.query.question.contribution_bound import NOTHING_CUT
+from inbounds.query.methods.contribution_bound import NOTHING_CUT
 from tests.helpers.audit_tables import Told, contract, measures, using
 
 COLUMNS = """

@@ -8,7 +8,7 @@ from pathlib import Path
 import pytest
 
 from inbounds.query import Answer
-from inbounds.query.answer.interval_cover import CAVEAT, interval_name
+from inbounds.query.answer.interval_cover import CAVEAT, Cover, interval_name
 from tests.helpers.audit_tables import Playground, contract
 
 COLUMNS = """
@@ -140,8 +140,8 @@ def test_what_is_owned_or_asked_again_is_called_the_same(playground: Playground)
 @pytest.mark.parametrize(("confidence", "name"), [(0.95, "95"), (0.57, "57"), (0.999, "99.9"), (SURE, "99.9999999")])
 def test_no_interval_is_called_surer_than_it_is(confidence: float, name: str) -> None:
     """The name has the confidence to its last digit: none of them is 100 %."""
-    assert interval_name(confidence, rider=False) == f"{name} % interval"
-    assert interval_name(confidence, rider=True) == f"{name} % interval (noise only)"
+    assert interval_name(confidence, Cover.TRUTH) == f"{name} % interval"
+    assert interval_name(confidence, Cover.NOISE) == f"{name} % interval (noise only)"
 
 
 def test_where_nothing_is_known_the_rider_is_there() -> None:

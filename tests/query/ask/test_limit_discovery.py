@@ -182,6 +182,17 @@ def test_a_limit_on_record_is_not_dropped(tmp_path: Path) -> None:
         trips.discover_limit(1, analyst="ana")
 
 
+def test_what_is_over_another_limit_is_taken_out_first(tmp_path: Path) -> None:
+    """A limit below the one that public facts are about would make no contract: that is refused before the charge."""
+    path = made(tmp_path, HEAD + "max_rows_per_unit = 4\n")
+    path.write_text(path.read_text("utf-8") + "[known.over_limit]\nlimit = 4\nrows = 60\n", encoding="utf-8")
+    with Dataset.load(path) as trips:
+        for least_error in (False, True):
+            with pytest.raises(InvalidContract, match="take it out of the contract"):
+                trips.discover_limit(1, analyst="ana", least_error=least_error)
+        assert spent(trips) == 0
+
+
 def test_a_frame_can_be_asked_too(tmp_path: Path) -> None:
     """Of a table that the program hands over, under the text of a contract, a limit and bounds are found alike."""
     numbers = range(3000)

@@ -8,7 +8,7 @@ from pathlib import Path
 import pytest
 
 from inbounds.query.methods.category_count import KeysPresent
-from inbounds.query.question.contribution_bound import NOTHING_CUT
+from inbounds.query.methods.contribution_bound import NOTHING_CUT
 from tests.helpers.audit_tables import Playground, contract
 
 COLUMNS = """

@@ -15,7 +15,7 @@ from sqlglot import exp
 from inbounds.errors import InvalidContract, InvalidQuestion, LedgerConflict
 from inbounds.query import Dataset, Query
 from inbounds.query.engines.duckdb import DuckDB
-from inbounds.query.question.contribution_bound import IN_FORCE
+from inbounds.query.methods.contribution_bound import IN_FORCE
 from inbounds.query.question.measure import CountUnits
 from tests.helpers import oracle
 from tests.helpers.engine_places import InParquet, Place, distance, planned, text, totals_of

@@ -14,20 +14,16 @@ from inbounds.display import frame_export
 from inbounds.display.figures import format_error
 from inbounds.display.listing import fold
 from inbounds.display.table import Column, TextTable
-from inbounds.query.answer.interval_cover import (
-    CAVEAT,
-    NOTHING_LEARNT,
-    TOO_FEW_ROWS,
-    WholeRange,
-    end_name,
-    interval_name,
-)
+from inbounds.query.answer.interval_cover import Cover, end_name, interval_name
 from inbounds.query.answer.pivot_table import pivot_answer
 from inbounds.query.answer.shown_rows import choose_rows
 from inbounds.query.answer.survival_curve import estimate_survival
+from inbounds.query.answer.whole_range import NOTHING_LEARNT, TOO_FEW_ROWS, WholeRange, mark_whole_ranges
+from inbounds.query.methods.contribution_bound import row_limit
+from inbounds.query.methods.cut_rows import CutRows
 from inbounds.query.methods.method import Answered
 from inbounds.query.methods.plan import Plan
-from inbounds.query.question.contribution_bound import row_limit
+from inbounds.query.question.measure import Measure
 from inbounds.query.question.question import Question
 
 ALL = "(all)"
@@ -64,7 +60,8 @@ class Answer:
     """How the contribution bound affects these answers; None where each row is a unit of its own."""
     intervals: tuple[tuple[Interval | None, ...], ...] = ()
     """A confidence interval for each answer without noise, computed from what was released; None for quantiles.
-    `intervals_noise_only` says which of them cover the noise only."""
+    `intervals_noise_only` says which of them cover the noise only, and `intervals_with_cut_rows` which of them the
+    rows over the row limit."""
     confidence: float = CONFIDENCE
     warnings: tuple[str, ...] = ()
     """Comparisons with values that never occur."""
@@ -77,8 +74,8 @@ class Answer:
     measured: tuple[int, ...] | None = field(default=None, repr=False, compare=False)
     """Which of the columns are no keys, by place, if it is not simply the last ones."""
     kept: Answer | None = field(default=None, repr=False, compare=False)
-    noise_only: tuple[bool, ...] = field(default=(), repr=False, compare=False)
-    """For each measure whether its intervals are about the noise only; where nothing is said, they are."""
+    covers: tuple[Cover, ...] = field(default=(), repr=False, compare=False)
+    """For each measure what its intervals are about; where nothing is said, the noise only."""
     public: tuple[str, ...] = ()
     """The columns that are public knowledge: exact and free."""
     remarks: tuple[str, ...] = ()
@@ -108,23 +105,40 @@ class Answer:
         return self.intervals[0][0] if self.intervals and self.measures else None
 
     @property
+    def interval_covers(self) -> tuple[Cover, ...]:
+        """For each measure, what its intervals are about."""
+        return self.covers or (Cover.NOISE,) * self.measures
+
+    @property
     def intervals_noise_only(self) -> tuple[bool, ...]:
         """For each measure, whether its intervals cover the noise only, without the contribution bound."""
-        return self.noise_only or (True,) * self.measures
+        return tuple(cover is Cover.NOISE for cover in self.interval_covers)
+
+    @property
+    def intervals_with_cut_rows(self) -> tuple[bool, ...]:
+        """For each measure, whether its intervals include the rows over the row limit, by what is public of them."""
+        return tuple(cover is Cover.WITH_CUT_ROWS for cover in self.interval_covers)
 
     @property
     def interval_names(self) -> tuple[str | None, ...]:
         """The name of each measure's intervals; None for a measure without intervals."""
         return tuple(
-            interval_name(self.confidence, rider=rider) if any(row[i] is not None for row in self.intervals) else None
-            for i, rider in enumerate(self.intervals_noise_only)
+            interval_name(self.confidence, cover) if any(row[i] is not None for row in self.intervals) else None
+            for i, cover in enumerate(self.interval_covers)
         )
 
     @property
     def caveat(self) -> str | None:
-        """What to know about the intervals, in one line; None if every interval covers the true value."""
-        pairs = zip(self.interval_names, self.intervals_noise_only, strict=True)
-        return CAVEAT if any(name is not None and rider for name, rider in pairs) else None
+        """What to know about the intervals, in one line; None if every interval simply covers the true value."""
+        pairs = zip(self.interval_names, self.interval_covers, strict=True)
+        named = {cover for name, cover in pairs if name is not None}
+        return " ".join(cover.caveat for cover in reversed(Cover) if cover in named and cover.caveat) or None
+
+    @property
+    def is_noise_only(self) -> bool:
+        """Whether any interval covers the noise only."""
+        pairs = zip(self.interval_names, self.interval_covers, strict=True)
+        return any(name is not None and cover is Cover.NOISE for name, cover in pairs)
 
     @property
     def too_few_rows(self) -> str | None:
@@ -173,6 +187,20 @@ class Answer:
         """Whether all of it is public knowledge: exact, free, and not kept."""
         return bool(self.public) and {self.columns[place] for place in self.measure_places} <= set(self.public)
 
+    def about(
+        self, questions: Sequence[Question], places: Sequence[tuple[int, int]], measures: Sequence[Measure]
+    ) -> Answer:
+        """Return what was kept with what its intervals are about, and with those wider that include what is cut."""
+        covers = tuple(Cover.of(questions[which], column) for which, column in places)
+        cuts = [CutRows.of(questions[which], column) for which, column in places]
+        widened = [cut if cover is Cover.WITH_CUT_ROWS else None for cut, cover in zip(cuts, covers, strict=True)]
+        intervals = tuple(
+            tuple(ends if cut is None else cut.widen(ends) for ends, cut in zip(row, widened, strict=True))
+            for row in self.intervals
+        )
+        answer = replace(self, covers=covers, intervals=intervals)
+        return mark_whole_ranges(answer, questions, places, measures)
+
     def data(self) -> list[dict[str, Any]]:
         """Return the rows as dictionaries."""
         return [dict(zip(self.columns, row, strict=True)) for row in self.rows]
@@ -211,21 +239,21 @@ class Answer:
         Where nothing was learnt there is no number, and a column says so; `rows` has what was drawn.
         """
         columns = {name: [row[i] for row in self.rows] for i, name in enumerate(self.columns)}
-        several, titles, riders = self.measures > 1, self.interval_names, self.intervals_noise_only
+        several, titles, covers = self.measures > 1, self.interval_names, self.interval_covers
         for i, name in enumerate(self.columns[place] for place in self.measure_places):
             of, learnt = name if several else "", [row[i] for row in self.learnt]
             columns[name] = [cell if tells else None for cell, tells in zip(columns[name], learnt, strict=True)]
             if any(row[i] is not None for row in self.noise):
-                columns[unlike(end_name("expected_noise", of, rider=False), tuple(columns))] = [
+                columns[unlike(end_name("expected_noise", of, Cover.TRUTH), tuple(columns))] = [
                     row[i] if tells else None for row, tells in zip(self.noise, learnt, strict=True)
                 ]
             if not all(learnt):
-                nothing = unlike(end_name("nothing_learnt", of, rider=False), tuple(columns))
+                nothing = unlike(end_name("nothing_learnt", of, Cover.TRUTH), tuple(columns))
                 columns[nothing] = [not tells for tells in learnt]
             if titles[i] is not None:
                 for end, what in enumerate(("low", "high")):
                     ends = [None if row[i] is None else row[i][end] for row in self.intervals]  # type: ignore[index]
-                    columns[unlike(end_name(what, of, rider=riders[i]), tuple(columns))] = ends
+                    columns[unlike(end_name(what, of, covers[i]), tuple(columns))] = ends
         return columns
 
     def _table(self) -> TextTable:

@@ -10,7 +10,8 @@ from typing import Any
 
 from inbounds.bounds.notation import write_end
 from inbounds.query.answer.answer import TIMES, Answer
-from inbounds.query.answer.interval_cover import WholeRange
+from inbounds.query.answer.interval_cover import Cover
+from inbounds.query.answer.whole_range import WholeRange
 
 
 def write_answer(answer: Answer) -> dict[str, Any]:
@@ -27,6 +28,7 @@ def write_answer(answer: Answer) -> dict[str, Any]:
         "intervals": _plain(answer.intervals),
         "intervals_noise_only": _plain(answer.intervals_noise_only),
         "learnt": _plain(answer.learnt),
+        "intervals_with_cut_rows": _plain(answer.intervals_with_cut_rows),
         "confidence": answer.confidence,
         "caveat": answer.caveat,
         "row_limit": answer.row_limit,
@@ -58,9 +60,19 @@ def read_answer(data: Mapping[str, Any]) -> Answer:
         warnings=tuple(data["warnings"]),
         note=data["note"],
         measured=measured,
-        noise_only=tuple(data.get("intervals_noise_only", ())),
+        covers=_read_covers(data),
         public=tuple(data.get("public", ())),
         remarks=tuple(data.get("remarks", ())),
+    )
+
+
+def _read_covers(data: Mapping[str, Any]) -> tuple[Cover, ...]:
+    """Return what intervals are about; an older server says less."""
+    noise_only = data.get("intervals_noise_only", ())
+    with_cut_rows = data.get("intervals_with_cut_rows") or [False] * len(noise_only)
+    return tuple(
+        Cover.NOISE if noise else Cover.WITH_CUT_ROWS if cut else Cover.TRUTH
+        for noise, cut in zip(noise_only, with_cut_rows, strict=True)
     )
 
 

@@ -11,7 +11,7 @@ from typing import Any
 
 from inbounds.exact.rational import round_nearest
 from inbounds.query.answer.answer import Answer, unlike
-from inbounds.query.answer.interval_cover import WholeRange
+from inbounds.query.answer.interval_cover import Cover
 from inbounds.query.answer.released.evaluate import evaluate, interval, is_true, slopes, to_cell, to_cells
 from inbounds.query.answer.released.leaf import (
     Cell,
@@ -27,6 +27,7 @@ from inbounds.query.answer.released.window import Window, WindowCell, windows_in
 from inbounds.query.answer.released.window_rows import put_in_order
 from inbounds.query.answer.released.window_values import Followed, compute_window
 from inbounds.query.answer.view import View, ViewColumn
+from inbounds.query.answer.whole_range import WholeRange
 from inbounds.query.expressions.node import Node
 from inbounds.query.question.measure import Measure
 from inbounds.query.question.question import Question
@@ -91,7 +92,7 @@ class Viewer:
             if self.released.intervals
             else (),
             confidences=(),
-            noise_only=tuple(self._is_noise_only(columns[place].of) for place in places),
+            covers=tuple(self._cover_of(columns[place].of) for place in places),
             measured=places,
             kept=self.released,
         )
@@ -204,10 +205,10 @@ class Viewer:
             for node, seen in released
         )
 
-    def _is_noise_only(self, of: Node) -> bool:
-        """Return whether what an expression is made of has an interval that is about the noise only."""
-        noise_only = dict(zip(self.measures, self.released.intervals_noise_only, strict=True))
-        return any(noise_only[measure] for measure in measures_in(of))
+    def _cover_of(self, of: Node) -> Cover:
+        """Return what the interval of an expression is about, by those of what it is made of."""
+        covers = dict(zip(self.measures, self.released.interval_covers, strict=True))
+        return Cover.of_all(covers[measure] for measure in measures_in(of))
 
     @cached_property
     def _most_risk(self) -> Fraction:

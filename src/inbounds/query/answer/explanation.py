@@ -20,10 +20,10 @@ from inbounds.privacy.certificate import Certificate
 from inbounds.privacy.guarantee import GuaranteeName
 from inbounds.query.answer.budget_forecast import BudgetForecast
 from inbounds.query.columns.derived_column import DerivedKeys
+from inbounds.query.methods.contribution_bound import NOTHING_READ, no_limit, row_limit
 from inbounds.query.methods.plan import Plan
 from inbounds.query.methods.usefulness import INSIST, too_few, why_useless
 from inbounds.query.question.clipping_warnings import clippings_of, warnings_of
-from inbounds.query.question.contribution_bound import NOTHING_READ, no_limit, row_limit
 from inbounds.query.question.question import Question, derived_columns, sql_of
 
 WIDTH = 80

@@ -54,7 +54,7 @@ def pivot_answer(answer: Answer, column: str) -> Answer:
         for key in keys:
             label = TOTAL if key is None else str(key)
             names = (*names, _unlike(label if len(measures) == 1 else f"{label} {name}", names))
-    riders = answer.intervals_noise_only
+    covers = answer.interval_covers
     return replace(
         answer,
         columns=names,
@@ -62,7 +62,7 @@ def pivot_answer(answer: Answer, column: str) -> Answer:
         noise=tuple(spread(answer.noise, range(len(measures)))),
         intervals=tuple(spread(answer.intervals, range(len(measures)))) if answer.intervals else (),
         confidences=(),
-        noise_only=tuple(rider for rider in riders for _ in keys),
+        covers=tuple(cover for cover in covers for _ in keys),
         measured=tuple(range(len(others), len(names))),
         kept=answer.released,
         public=(),

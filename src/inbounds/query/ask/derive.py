@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING
 from inbounds.errors import InvalidParameter, LedgerConflict
 from inbounds.query.answer.answer import Answer, columns_of
 from inbounds.query.answer.derived_answer import derive_table
-from inbounds.query.question.contribution_bound import row_limit
+from inbounds.query.methods.contribution_bound import row_limit
 
 if TYPE_CHECKING:
     from inbounds.ledger import Ledger

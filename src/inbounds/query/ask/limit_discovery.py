@@ -29,7 +29,7 @@ from inbounds.query.ask.options import read_cost
 from inbounds.query.ask.rank_error import describe_noise, rank_error_of, round_ranks
 from inbounds.query.contract.contract import Contract
 from inbounds.query.contract.contract_change import apart_from, with_value, write_number
-from inbounds.query.tables.table import MOST_LIMIT, ROW
+from inbounds.query.tables.table import MOST_LIMIT, ROW, Table
 
 if TYPE_CHECKING:
     from inbounds.query.dataset import Dataset
@@ -246,6 +246,7 @@ def discover_limit(  # noqa: PLR0913  what is asked, at which cost, by whom
     aim = aim_of(epsilon, level, most, least_error=least_error, next_epsilon=next_epsilon)
     path = ("dataset", LIMIT) if table.is_main else ("tables", table.name, LIMIT)
     _refuse_dropped(dataset)
+    _refuse_facts(table)
     write_number(dataset.contract.text, 0, *path)  # 0 stands in no contract; what could not be written is refused
     # What the limit is now, if there is one, changes neither the question nor the answer.
     apart = with_value(apart_from(dataset.contract, *path, asked=()), MOST_LIMIT, *path)
@@ -272,6 +273,16 @@ def _refuse_dropped(dataset: Dataset) -> None:
                 f"the ledger has {LIMIT} = {limit} on record, and the contract has none; write that under [{where}], "
                 "and discover the limit again, which replaces it"
             )
+
+
+def _refuse_facts(table: Table) -> None:
+    """Refuse a contract that says what is over a limit: a lower one may be found, and the contract be none then."""
+    over = table.known.over_limit
+    if over is not None and over.limit > 1:
+        raise InvalidContract(
+            f"known.over_limit is about a limit of {over.limit}, and a lower one may be found; take it out of the "
+            "contract, and state it for the new limit afterwards"
+        )
 
 
 def with_largest_limit(contract: Contract) -> Contract:

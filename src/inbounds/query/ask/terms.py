@@ -49,6 +49,7 @@ def terms_of(contract: Contract, tables: Tables, *, framed: bool, ledger: Path |
         own = {"unit": other.unit, "max_rows_per_unit": str(other.limit), **_describe_source(part, ledger)}
         own.update(_describe_owner(other))
         own.update(_describe_columns(part, other.columns))
+        own.update(_describe_known(part))
         facts.update({f"table {name}: {key}": value for key, value in own.items()})
     for name, public in tables.public.items():
         part = contract.part("tables", name)
@@ -56,8 +57,7 @@ def terms_of(contract: Contract, tables: Tables, *, framed: bool, ledger: Path |
         own = _describe_columns(part, {key: column for key, column in public.columns.items() if key in described})
         facts.update({f"public table {name}: {key}": value for key, value in own.items()})
         facts[f"public table {name}"] = public.kind
-    if contract.has("known"):
-        facts["public facts"] = _cut(json.dumps(contract.value("known"), sort_keys=True, default=str), LONGEST)
+    facts.update(_describe_known(contract))
     return Terms.of(facts)
 
 
@@ -75,6 +75,13 @@ def _describe_owner(table: Table) -> dict[str, str]:
     if texts:
         facts["texts"] = _cut(", ".join(texts), LONGEST)
     return facts
+
+
+def _describe_known(contract: Contract) -> dict[str, str]:
+    """Return what is public of the numbers of rows."""
+    if not contract.has("known"):
+        return {}
+    return {"public facts": _cut(json.dumps(contract.value("known"), sort_keys=True, default=str), LONGEST)}
 
 
 def _describe_source(contract: Contract, ledger: Path | None) -> dict[str, str]:

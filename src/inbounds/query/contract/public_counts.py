@@ -5,6 +5,9 @@ total = 1200                                          # rows in all
 zeros = [{ clinic = "west", finding = "rare" }]       # combinations that cannot be
 [known.by.clinic]
 north = 300
+[known.over_limit]                                    # what the row limit cuts at most (`over_limit`)
+limit = 4
+rows = 900
 """
 
 from __future__ import annotations
@@ -16,6 +19,7 @@ from typing import Any
 from inbounds.exact.rational import shown
 from inbounds.query.columns.column import Column, Keys
 from inbounds.query.contract.contract import Contract
+from inbounds.query.contract.over_limit import OverLimit
 
 LARGEST = 2**50
 """No public number of rows is above this."""
@@ -30,13 +34,19 @@ class Known:
     """For a column the number of rows of each of some keys."""
     zeros: tuple[Mapping[str, int], ...] = ()
     """Combinations of keys that no row can have."""
+    over_limit: OverLimit | None = None
+    """What the row limit cuts at most."""
 
     @classmethod
-    def of(cls, contract: Contract, columns: Mapping[str, Column], *, rows_are_units: bool) -> Known:
-        """Read the public facts of a contract."""
+    def of(cls, contract: Contract, columns: Mapping[str, Column], limit: int, *, rows_are_units: bool) -> Known:
+        """Read the public facts of a contract, about a table with this row limit."""
         if not contract.has("known"):
             return cls()
-        contract.refuse_unknown(("total", "by", "zeros"), "known")
+        contract.refuse_unknown(("over_limit",) if contract.at else ("total", "by", "zeros", "over_limit"), "known")
+        if rows_are_units and contract.has("known", "over_limit"):
+            raise contract.refuse(
+                'with unit = "row" no row is over a limit; leave over_limit out', "known", "over_limit"
+            )
         if not rows_are_units and (contract.has("known", "total") or contract.has("known", "by")):
             raise contract.refuse(
                 'public row counts need unit = "row": with a row limit, the rows that are counted are down-weighted; '
@@ -45,7 +55,8 @@ class Known:
             )
         total = _number(contract, "known", "total") if contract.has("known", "total") else None
         by = contract.table("known", "by") if contract.has("known", "by") else {}
-        return cls(total, {name: _by(contract, columns, name) for name in by}, _zeros(contract, columns))
+        counts = {name: _by(contract, columns, name) for name in by}
+        return cls(total, counts, _zeros(contract, columns), OverLimit.of(contract, limit))
 
 
 def _by(contract: Contract, columns: Mapping[str, Column], name: str) -> dict[int, int]:

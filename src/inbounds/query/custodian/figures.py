@@ -165,11 +165,13 @@ class KnownFigures:
     """The key or the keys that it is about; empty for all rows."""
     said: int
     rows: int
+    at_most: bool = False
+    """Whether the contract says that there are at most so many."""
 
     @property
     def agrees(self) -> bool:
         """Whether it is as the contract says."""
-        return self.said == self.rows
+        return self.rows <= self.said if self.at_most else self.said == self.rows
 
 
 @dataclass(frozen=True)

@@ -191,18 +191,19 @@ class _Inspector:
         rows, numbers = self._numbers()
         lines, filled = self._fields()
         reference = self._reference()
+        units = self._units(rows, filled, reference) if self.has_unit else None
         return Inspection(
             dataset=self.dataset.name,
             table=self.table.name,
             rows=rows,
-            units=self._units(rows, filled, reference) if self.has_unit else None,
+            units=units,
             public_units=self.table.units,
             numbers=tuple(self._of_numbers(column, rows, filled, *figures) for column, figures in numbers),
             keys=tuple(
                 self._of_keys(column, rows, filled) for column in self.fitting.values() if isinstance(column, Keys)
             ),
             made=tuple(self._derived()),
-            known=tuple(self._known(rows)),
+            known=(*self._known(rows), *self._over_limit(units)),
             within=tuple(self._within()),
             misfits=self.misfits,
             unlinked=tuple(name for name in self.misfits if self._links(name)),
@@ -314,6 +315,16 @@ class _Inspector:
             for (codes, public), rows_there in zip(batch, figures, strict=True):
                 yield KnownFigures(self._describe_keys(codes), public, rows_there)
 
+    def _over_limit(self, units: UnitsFigures | None) -> Iterator[KnownFigures]:
+        """Yield what is public of the rows over the row limit, and how many there are."""
+        over = self.table.known.over_limit
+        if over is None or units is None:
+            return
+        there = next(figures for figures in units.others if figures.limit == over.limit)
+        yield KnownFigures(f"units over {over.limit}", over.units, there.units, at_most=True)
+        if over.rows is not None:
+            yield KnownFigures(f"rows over {over.limit}", over.rows, there.rows, at_most=True)
+
     def _describe_keys(self, codes: Mapping[str, int]) -> str:
         columns = self.table.columns
         keys = {name: column.keys for name in codes if isinstance(column := columns[name], Keys)}
@@ -327,7 +338,8 @@ class _Inspector:
                 yield WithinFigures(column.name, column.within, elsewhere, nowhere)
 
     def _units(self, rows: int, filled: Mapping[str, int], reference: ReferenceFigures | None) -> UnitsFigures:
-        limits = sorted({*LIMITS, self.table.limit})
+        over = self.table.known.over_limit
+        limits = sorted({*LIMITS, self.table.limit, *(() if over is None else (over.limit,))})
         owned_rows = replace(self.statements, relation=self.ownership.owned_rows)
         units, owned, most, *counts = self._figures_together(owned_rows.of_units(self.table.unit, limits))
         tried = [

@@ -164,11 +164,14 @@ def _within(within: tuple[WithinFigures, ...]) -> TextTable:
 
 def _known(inspection: Inspection) -> TextTable:
     wrong = [fact for fact in inspection.known if not fact.agrees]
-    columns = _columns("public row count", "in the contract", "in the table")
-    cells = [[fact.of or "all", f"{fact.said:,}", f"{fact.rows:,}"] for fact in wrong[:MOST_WRONG]]
+    columns = _columns("public count", "in the contract", "in the table")
+    cells = [
+        [fact.of or "all", f"{'at most ' if fact.at_most else ''}{fact.said:,}", f"{fact.rows:,}"]
+        for fact in wrong[:MOST_WRONG]
+    ]
     left = len(wrong) - len(cells)
     notes = [f"and {left:,} more"] if left else []
-    return TextTable(columns, cells, title="PUBLIC ROW COUNTS THAT ARE WRONG", notes=notes)
+    return TextTable(columns, cells, title="PUBLIC COUNTS THAT ARE WRONG", notes=notes)
 
 
 def _facts(inspection: Inspection, contract: str) -> Iterator[tuple[str, str]]:
@@ -184,7 +187,7 @@ def _facts(inspection: Inspection, contract: str) -> Iterator[tuple[str, str]]:
     yield from _unit_facts(inspection)
     if inspection.known:
         agree = sum(fact.agrees for fact in inspection.known)
-        yield "public row counts", f"{agree:,} of {len(inspection.known):,} are correct"
+        yield "public counts", f"{agree:,} of {len(inspection.known):,} are correct"
     yield "query time", _time(inspection.seconds)
 
 

@@ -7,6 +7,7 @@ from dataclasses import replace
 from fractions import Fraction
 
 from inbounds.query.answer.answer import Answer
+from inbounds.query.answer.interval_cover import Cover
 from inbounds.query.answer.released.leaf import Cell
 
 NOTHING = Answer((), ((),), ((),), Fraction(0), "", None, ((),), measured=())
@@ -22,12 +23,12 @@ def cells_of(answer: Answer, row: int) -> list[Cell]:
     return cells
 
 
-def riders_of(answer: Answer) -> dict[int, bool]:
-    """Return for each column that is no key, by place, whether its intervals are about the noise only."""
-    return dict(zip(answer.measure_places, answer.intervals_noise_only, strict=True))
+def covers_of(answer: Answer) -> dict[int, Cover]:
+    """Return for each column that is no key, by place, what its intervals are about."""
+    return dict(zip(answer.measure_places, answer.interval_covers, strict=True))
 
 
-def add_cells(answer: Answer, names: Sequence[str], cells: Sequence[Cell], noise_only: Iterable[bool]) -> Answer:
+def add_cells(answer: Answer, names: Sequence[str], cells: Sequence[Cell], covers: Iterable[Cover]) -> Answer:
     """Return an answer with more columns, which are the same in each row."""
     intervals = answer.intervals or ((None,) * answer.measures,) * len(answer.rows)
     first = len(answer.columns)
@@ -38,5 +39,5 @@ def add_cells(answer: Answer, names: Sequence[str], cells: Sequence[Cell], noise
         noise=tuple((*row, *(cell[1] for cell in cells)) for row in answer.noise),
         intervals=tuple((*row, *(cell[2] for cell in cells)) for row in intervals),
         measured=(*answer.measure_places, *range(first, first + len(cells))),
-        noise_only=(*answer.intervals_noise_only, *noise_only),
+        covers=(*answer.interval_covers, *covers),
     )

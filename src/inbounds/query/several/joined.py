@@ -10,6 +10,7 @@ from typing import Any
 from inbounds.errors import InvalidQuestion
 from inbounds.query.answer.answer import Answer
 from inbounds.query.answer.apply_view import Viewer
+from inbounds.query.answer.interval_cover import Cover
 from inbounds.query.answer.released.evaluate import evaluate, is_true
 from inbounds.query.answer.released.leaf import Cell, KeyRef, MeasureRef, Named, ReleasedRow, measures_in
 from inbounds.query.answer.released.needed_cells import raise_confidence
@@ -19,7 +20,7 @@ from inbounds.query.expressions.condition import And, Compare, Condition
 from inbounds.query.expressions.node import Node, quote_name
 from inbounds.query.query import Query
 from inbounds.query.question.measure import Measure
-from inbounds.query.several.cells import NOTHING, cells_of, riders_of
+from inbounds.query.several.cells import NOTHING, cells_of, covers_of
 from inbounds.query.several.piece import Piece, Questions, Ranks, Released, Scalars, is_ordered, ranks_of
 
 MOST_PAIRS = 1_000_000
@@ -217,15 +218,15 @@ class Joined(Piece):
             confidence,
             confidences=tuple(of_column),
             measured=tuple(range(len(keys), len(keys) + len(columns))),
-            noise_only=tuple(self._riders(shown)),
+            covers=tuple(self._covers(shown)),
         )
         return self._viewer(self.scalars.add_to(wide, released, of_scalar)).apply(self.view)
 
-    def _riders(self, shown: Sequence[Answer]) -> Iterator[bool]:
-        """Yield for each column whether its intervals are about the noise only."""
+    def _covers(self, shown: Sequence[Answer]) -> Iterator[Cover]:
+        """Yield for each column what its intervals are about."""
         for source, answer in zip(self.sources, shown, strict=True):
-            riders = riders_of(answer)
-            yield from (riders.get(place, False) for place in source.values.values())
+            covers = covers_of(answer)
+            yield from (covers.get(place, Cover.TRUTH) for place in source.values.values())
 
     @property
     def _keys(self) -> tuple[Node, ...]:

@@ -9,7 +9,7 @@ from typing import Any
 
 from inbounds.query.answer.answer import Answer
 from inbounds.query.answer.apply_view import Viewer
-from inbounds.query.answer.interval_cover import noise_only
+from inbounds.query.answer.interval_cover import Cover
 from inbounds.query.answer.pivot_table import pivot_answer
 from inbounds.query.answer.released.needed_cells import raise_confidence
 from inbounds.query.answer.released.source_column import SourceColumn
@@ -98,7 +98,7 @@ class Scalars:
             cell = cells_of(shown, 0)[-1] if shown.rows else (None, None, None)
             if not piece.has_public_rows:  # by the true numbers it could be another row
                 cell = cell[0], None, None
-            answer = add_cells(answer, (str(column),), (cell,), shown.intervals_noise_only[-1:] or (True,))
+            answer = add_cells(answer, (str(column),), (cell,), shown.interval_covers[-1:] or (Cover.NOISE,))
         return replace(answer, confidences=(*sure, *confidences))
 
     def without_adding_up(self) -> Scalars:
@@ -163,11 +163,8 @@ class Asked(Piece):
             count = 0
         else:
             answer, count = released[paid.questions], len(paid.questions)
-            answer = replace(
-                answer,
-                noise_only=noise_only(paid.questions, paid.places),
-                confidences=answer.confidences or (answer.confidence,) * answer.measures,
-            )
+            confidences = answer.confidences or (answer.confidence,) * answer.measures
+            answer = replace(answer.about(paid.questions, paid.places, paid.asked), confidences=confidences)
         answer = self.scalars.add_to(replace(answer, confidence=confidence), released, sure[count:])
         shown = self._viewer(answer).apply(self._view)
         return query.public.beside(shown) if query.public else shown

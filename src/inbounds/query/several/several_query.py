@@ -204,7 +204,6 @@ class SeveralQuery(Query):
 
     def view(self, released: Answer) -> Answer:
         """Return what was released as it is shown."""
-        released = self._mark(released)
         parts = zip(self._stack.queries, self._stack.take(released), strict=True)
         answers = {query.questions: answer for query, answer in parts}
         shown = self._piece.show(answers, released.confidence)
@@ -218,7 +217,7 @@ class SeveralQuery(Query):
             remarks=released.remarks,
             note=released.note,
             asked=released.asked,
-            kept=released,
+            kept=released.about(self.questions, self.places, self.asked),
         )
 
     def owned(

@@ -89,7 +89,7 @@ class Stack:
                     noise=tuple(line[columns] for line in table.noise[rows]),
                     intervals=tuple(line[columns] for line in table.intervals[rows]),
                     confidences=table.confidences[columns],
-                    noise_only=(),
+                    covers=(),
                     measured=None,
                 )
             )

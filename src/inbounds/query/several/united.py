@@ -6,9 +6,10 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
 
 from inbounds.query.answer.answer import Answer
+from inbounds.query.answer.interval_cover import Cover
 from inbounds.query.answer.released.leaf import Cell
 from inbounds.query.query import Query
-from inbounds.query.several.cells import cells_of, riders_of
+from inbounds.query.several.cells import cells_of, covers_of
 from inbounds.query.several.piece import Piece, Questions, Ranks, Released
 
 
@@ -43,12 +44,12 @@ class United(Piece):
 
     def show(self, released: Released, confidence: float) -> Answer:
         lines: list[list[Cell]] = []
-        flags = dict.fromkeys(self.measured, False)
+        covers = dict.fromkeys(self.measured, Cover.TRUTH)
         for piece in self.pieces:
             shown = piece.show(released, confidence)
             lines += [cells_of(shown, row) for row in range(len(shown.rows))]
-            riders = riders_of(shown)
-            flags = {place: flag or riders.get(place, False) for place, flag in flags.items()}
+            own = covers_of(shown)
+            covers = {place: Cover.of_all((of, own.get(place, Cover.TRUTH))) for place, of in covers.items()}
         return replace(
             shown,
             columns=self.columns,
@@ -58,7 +59,7 @@ class United(Piece):
             confidence=confidence,
             confidences=(),
             measured=self.measured,
-            noise_only=tuple(flags.values()),
+            covers=tuple(covers.values()),
             public=(),
         )
 

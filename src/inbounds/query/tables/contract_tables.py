@@ -142,7 +142,7 @@ class _Reader:
                 f"{name!r} is the table of [dataset]; give this one another name", "tables", name
             )
         part = self.contract.part("tables", name)
-        part.refuse_unknown(("dataset", "columns", "on"))
+        part.refuse_unknown(("dataset", "columns", "on", *(() if part.has("dataset", "public") else ("known",))))
         if not part.has("dataset", "public"):  # before anything that a misspelt key would make look wrong elsewhere
             part.refuse_unknown(OTHER_KEYS, "dataset")
         return part
@@ -178,14 +178,14 @@ class _Reader:
         named = [own for own in dict.fromkeys((unit, self._main_unit)) if own != ROW]
         refuse_units(part, named, columns, identifiers)
         units = part.whole_of("dataset", "units") if part.has("dataset", "units") else None
-        known = Known()
+        limit = self._limit(part, unit, is_main)
+        known = Known.of(part, columns, limit, rows_are_units=unit == ROW)
         if is_main:
-            known = Known.of(part, columns, rows_are_units=unit == ROW)
             refuse_contradictions(part, columns, known, units if unit == ROW else None)
         return Table(
             name,
             ROW if unit == ROW else unit,
-            self._limit(part, unit, is_main),
+            limit,
             columns,
             units,
             known,

@@ -49,6 +49,11 @@ class AnswerOut(BaseModel):
         default=[],
         description="For each measure of each row, false if its interval is the whole possible range.",
     )
+    intervals_with_cut_rows: list[bool] = Field(
+        default=[],
+        description="For each measure, whether its intervals include the rows over the contribution bound, by what the "
+        "contract says is public of them.",
+    )
     confidence: float
     caveat: str | None = Field(description="A one-line note to show with the intervals.")
     row_limit: str | None

@@ -14,7 +14,7 @@ from inbounds.ledger.values.entry import Entry
 from inbounds.query import Answer
 from inbounds.query.answer.unfinished_table import load as unfinished
 from inbounds.query.ask.draw import is_failed
-from inbounds.query.question.contribution_bound import row_limit
+from inbounds.query.methods.contribution_bound import row_limit
 from inbounds.server.basics.person import Person
 from inbounds.server.basics.problem import AGAIN, Problem
 from inbounds.server.service.answer_shape import Question
@@ -75,7 +75,8 @@ def _row_limit(service: Service, charge: Entry) -> str | None:
     """Return what was said beside an answer of a row limit, None where the contract no longer has its question."""
     with suppress(InboundsError):
         if charge.dataset in service.holdings.names:
-            return row_limit(service.holdings.open_holding(charge.dataset).dataset.sql(charge.text).questions)
+            dataset = service.holdings.open_holding(charge.dataset).dataset
+            return row_limit(dataset.sql(charge.text).questions, noise_only=True)
     return None
 
 

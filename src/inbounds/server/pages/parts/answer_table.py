@@ -5,8 +5,8 @@ from __future__ import annotations
 from typing import Any
 
 from inbounds.query import Answer
-from inbounds.query.answer.interval_cover import NOTHING_LEARNT
 from inbounds.query.answer.shown_rows import choose_rows
+from inbounds.query.answer.whole_range import NOTHING_LEARNT
 from inbounds.server.pages.pictures.answer_picture import answer_height, drawable
 from inbounds.server.pages.words import format_cell
 
@@ -67,7 +67,7 @@ def _reading(answer: Answer) -> str:
     if not any(interval is not None for row in answer.intervals for interval in row):
         return f"Every value is private: it was drawn at random from the possible values. {RANKED}"
     sure = f"{answer.confidence * 100:g} of 100"
-    value = "true value" if answer.caveat is None else "value before noise"
+    value = "value before noise" if answer.is_noise_only else "true value"
     every = f"every number except {', '.join(answer.public)}" if answer.public else "every number"
     if None in answer.interval_names:  # not all of them are numbers with noise added
         return (

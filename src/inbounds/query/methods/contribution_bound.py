@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
+from inbounds.query.methods.cut_rows import CutRows
 from inbounds.query.question.question import Question
 
 NO_LIMIT = "none: each row is a unit of its own"
@@ -29,8 +30,11 @@ ADVICE = "The custodian can find a better limit, for a price: inbounds discover 
 """What is said wherever a limit may cut rows: the contract and the question decide that, and data never do."""
 
 
-def row_limit(questions: Sequence[Question]) -> str | None:
-    """Say that a row limit is in force, and what it does; None where each row is a unit of its own."""
+def row_limit(questions: Sequence[Question], *, noise_only: bool = False) -> str | None:
+    """Say that a row limit is in force, and what it does; None where each row is a unit of its own.
+
+    With `noise_only`: of intervals that are about the noise whatever is public.
+    """
     if questions[0].table.rows_are_units:
         return None
     uncut = [question for question in questions if _cuts_nothing(question)]
@@ -38,8 +42,11 @@ def row_limit(questions: Sequence[Question]) -> str | None:
     sentences = list(map(_say_nothing_cut, uncut))
     if limited:
         cuts = dict.fromkeys(map(_say_cut, limited))
-        sentences += [IN_FORCE + " ".join(cuts), *dict.fromkeys(question.measure.under_limit for question in limited)]
-        noisy = any(question.measure.has_noise for question in limited)
+        known = [] if noise_only else [question for question in limited if is_known_cut(question)]
+        unknown = [question for question in limited if question not in known]
+        sentences += [IN_FORCE + " ".join(cuts), *dict.fromkeys(map(_say_known, known))]
+        sentences += dict.fromkeys(question.measure.under_limit for question in unknown)
+        noisy = any(question.measure.has_noise for question in unknown)
         sentences += [f"{NOT_IN_NOISE} ({WHERE_EXPLAINED})." if noisy else f"See {WHERE_EXPLAINED}."]
         if not all(question.measure.counts_units for question in limited):
             sentences.append(ADVICE)
@@ -49,6 +56,18 @@ def row_limit(questions: Sequence[Question]) -> str | None:
 def counts_everything(question: Question) -> bool:
     """Return whether every unit counts in full, in every group that it has rows in."""
     return question.table.rows_are_units or (question.sets is None and _cuts_nothing(question))
+
+
+def is_known_cut(question: Question) -> bool:
+    """Return whether it is public for all answers to a question how much is cut at most."""
+    return all(CutRows.of(question, place) is not None for place in range(len(question.measure.answer_names)))
+
+
+def _say_known(question: Question) -> str:
+    return (
+        f"At most {question.table.known.over_limit}: that is public, and the interval includes them, while the noise "
+        "figure does not."
+    )
 
 
 def _cuts_nothing(question: Question) -> bool:
