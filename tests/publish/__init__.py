@@ -1,0 +1,1 @@
+"""Reports, read, planned, run and written."""
