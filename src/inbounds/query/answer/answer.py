@@ -15,9 +15,9 @@ from inbounds.display.figures import format_error
 from inbounds.display.listing import fold
 from inbounds.display.table import Column, TextTable
 from inbounds.query.answer.interval_cover import Cover, end_name, interval_name
-from inbounds.query.answer.pivot_table import pivot_answer
+from inbounds.query.answer.reshaped.pivot_table import pivot_answer
+from inbounds.query.answer.reshaped.survival_curve import estimate_survival
 from inbounds.query.answer.shown_rows import choose_rows
-from inbounds.query.answer.survival_curve import estimate_survival
 from inbounds.query.answer.whole_range import NOTHING_LEARNT, TOO_FEW_ROWS, WholeRange, mark_whole_ranges
 from inbounds.query.methods.contribution_bound import row_limit
 from inbounds.query.methods.cut_rows import CutRows

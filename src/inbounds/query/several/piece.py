@@ -10,9 +10,9 @@ from typing import Any
 from inbounds.query.answer.answer import Answer
 from inbounds.query.answer.apply_view import Viewer
 from inbounds.query.answer.interval_cover import Cover
-from inbounds.query.answer.pivot_table import pivot_answer
 from inbounds.query.answer.released.needed_cells import raise_confidence
 from inbounds.query.answer.released.source_column import SourceColumn
+from inbounds.query.answer.reshaped.pivot_table import pivot_answer
 from inbounds.query.answer.view import View
 from inbounds.query.query import Query
 from inbounds.query.question.question import Question

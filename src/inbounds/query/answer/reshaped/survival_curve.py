@@ -21,8 +21,8 @@ from typing import TYPE_CHECKING, Any
 
 from inbounds.errors import InvalidQuestion
 from inbounds.exact.rational import shown
-from inbounds.query.answer.pivot_table import place_of_group
 from inbounds.query.answer.released.leaf import are_numbers, to_exact
+from inbounds.query.answer.reshaped.pivot_table import place_of_group
 
 if TYPE_CHECKING:
     from inbounds.query.answer.answer import Answer

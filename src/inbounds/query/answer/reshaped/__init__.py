@@ -1,0 +1,1 @@
+"""Answers in another shape, computed for free: pivots, and survival curves."""
