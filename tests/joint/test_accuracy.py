@@ -37,7 +37,7 @@ def plan(layout: Layout, names: Any, epsilon: Fraction, equal: bool = False) -> 
 
 def errors(made: JointPlan, truth: Any, runs: int, signs: bool = False) -> list[float]:
     """Return the mean absolute error of each measured grouping over some releases, with fixed random bytes."""
-    found, layout = np.zeros(len(made.measured)), made.layout
+    found, layout = np.zeros(len(made.asked)), made.layout
     for seed in range(runs):
         drawn = measure(made, truth, Script(seed=seed))
         if signs:
@@ -46,7 +46,7 @@ def errors(made: JointPlan, truth: Any, runs: int, signs: bool = False) -> list[
             cells = JointRelease.of(drawn).cells.astype(np.float64)
         apart = [
             np.abs(layout.sum(cells.reshape(layout.shape), one) - layout.sum(truth, one)).mean()
-            for one in made.measured
+            for one in made.asked
         ]
         found += np.array(apart) / runs
     return found.tolist()
@@ -66,7 +66,7 @@ def test_errors_are_as_predicted(layout: Layout, names: Any, runs: int, equal: b
     """Over many releases least squares are off by what was predicted; the random bytes are fixed."""
     made = plan(layout, names, Fraction(1), equal)
     found = errors(made, np.full(layout.shape, 1000), runs, signs=True)
-    tolerances = [0.03 + 4 / np.sqrt(runs * layout.groups(one)) for one in made.measured]
+    tolerances = [0.03 + 4 / np.sqrt(runs * layout.groups(one)) for one in made.asked]
     for one, predicted, tolerance in zip(found, made.errors.values(), tolerances, strict=True):
         assert one == pytest.approx(predicted, rel=tolerance)
 

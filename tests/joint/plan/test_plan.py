@@ -13,7 +13,7 @@ import pytest
 from inbounds import InvalidParameter, LatticeTooFine
 from inbounds.joint.plan.facts import Facts
 from inbounds.joint.plan.plan import JointPlan, variance
-from inbounds.joint.plan.split import FLOOR, best_split
+from inbounds.joint.plan.split import best_split
 from inbounds.joint.table.axis import Axis, Level
 from inbounds.joint.table.layout import Layout
 from inbounds.published import Geometric
@@ -71,11 +71,12 @@ def test_the_default_split_is_as_recorded() -> None:
         assert f"| {'; '.join(parts)} | {'; '.join(errors)} |" in record
 
 
-def test_no_grouping_is_starved() -> None:
-    """Whatever is best for the prediction, each grouping has most of what it would have by itself."""
-    found = best_split(Fraction(1), [10_000, 100, 1], lambda shares: -shares[0])
-    alone = [10, 100**0.25, 1]
-    assert all(part >= FLOOR * share / math.fsum(alone) - 0.001 for part, share in zip(found, alone, strict=True))
+def test_a_grouping_may_get_nothing_but_the_finest() -> None:
+    """What costs more than it brings gets nothing; a grouping that no other one tells is always measured."""
+    found = best_split(Fraction(1), [10_000, 100, 1], [True, False, False], lambda shares: -shares[0])
+    assert found == [1, 0, 0]
+    found = best_split(Fraction(1), [10_000, 100, 1], [True, True, False], lambda shares: -shares[2])
+    assert min(found) > 0
     assert sum(found) == 1
 
 
@@ -118,7 +119,8 @@ REFUSED: list[tuple[dict[str, Any], str]] = [
     ({"grain": Fraction(2, 3)}, "whole number of grains"),
     ({"split": {(0, None): TENTH}}, "every grouping"),
     ({"split": {(0, 0): TENTH / 2, (0, None): TENTH}}, "add up to epsilon"),
-    ({"split": {(0, 0): TENTH * 2, (0, None): -TENTH}}, "positive"),
+    ({"split": {(0, 0): TENTH * 2, (0, None): -TENTH}}, "0 or more"),
+    ({"split": {(0, 0): Fraction(0), (0, None): TENTH}}, "must be measured or contain one that is"),
     ({"split": {(0, 0): TENTH / 2, (0, None): TENTH / 2, (None, 0): TENTH}}, "not asked for"),
 ]
 
