@@ -171,7 +171,7 @@ class JointRelease:
 
     def _cost(self, grouping: Grouping) -> str:
         part = self.source.plan.split.get(grouping)
-        return "not measured, added up" if part is None else f"epsilon {float(part):.4g}"
+        return "added up from finer groups" if part is None else f"epsilon {float(part):.4g}"
 
     def _title(self, grouping: Grouping) -> str:
         if grouping == self.layout.finest:

@@ -20,6 +20,10 @@ FACTORS = (2.0, 1.4, 1.2, 1.1, 1.05, 1.02)
 MOST_SWEEPS = 20
 """Sweeps over all groupings with one factor; two or three are usual."""
 
+WORTH = 0.01
+"""A grouping gets nothing only where the cost falls by this part of it: one that is measured is spared some of the bias
+of cells that are made non-negative, which no prediction of noise can see."""
+
 PARTS = 1000
 """Shares are whole thousandths of epsilon, as a reader would write them; finer where there are many groupings."""
 
@@ -37,12 +41,13 @@ def best_split(epsilon: Fraction, groups: Sequence[int], is_finest: Sequence[boo
     if len(groups) == 1:
         return [epsilon]
     # One search from where noises that do not help each other have their optimum: `sqrt(n)` times an error in
-    # proportion to `1 / share` asks for shares in proportion to the fourth root of `n`.  Another one, and the point
-    # itself, from where all is on the finest.  Whichever is least when rounded, so that none of the three is better.
+    # proportion to `1 / share` asks for shares in proportion to the fourth root of `n`.  Beside it, all on the finest.
     alone = _of_one([size**0.25 for size in groups])
     on_finest = _of_one([share * finest for share, finest in zip(alone, is_finest, strict=True)])
-    found = [_descend(alone, is_finest, cost), _descend(on_finest, is_finest, cost), on_finest]
-    return [epsilon * part for part in min(map(_in_parts, found), key=lambda parts: cost(list(map(float, parts))))]
+    parts, others = (_in_parts(_descend(start, is_finest, cost)) for start in (alone, on_finest))
+    if cost(list(map(float, others))) < (1 - WORTH) * cost(list(map(float, parts))):
+        parts = others
+    return [epsilon * part for part in parts]
 
 
 def finest_of(layout: Layout, groupings: Sequence[Grouping]) -> list[bool]:
@@ -64,7 +69,7 @@ def _descend(shares: list[float], is_finest: Sequence[bool], cost: Cost) -> list
                         break
                     tried = _of_one([share * (change if i == place else 1) for i, share in enumerate(shares)])
                     value = cost(tried)
-                    if value < least * (1 - 1e-9):
+                    if value < least * (1 - (1e-9 if change else WORTH)):
                         shares, least = tried, value
             if least > before * (1 - 1e-6):
                 break
