@@ -71,10 +71,11 @@ def run_split(_peers: PeerProcess | None = None, *, quick: bool, interpreter: Pa
         peer = stack.enter_context(JointPeer(PrivatePGM.name, interpreter))
         found = tuple(_report(case, peer, runs, fits) for case in split_cases())
     notes = [
-        f"Mean absolute errors over {runs} runs, with standard errors. 'aim' adds up errors times the root of the number "
-        "of groups, over that of the default split; 'worst' is the greatest ratio of the default split to a way, over "
-        f"groupings, and in its own row to the best way of each grouping: at most {MOST_TIMES} where that can be. "
-        f"{peer.version or 'private-pgm is not installed here, and left out'}; {fits} runs of it.",
+        f"Mean absolute errors over {runs} runs, with standard errors. 'aim' adds up errors times the root of the "
+        "number of groups, over that of the default split; 'worst' is the greatest ratio of the default split to a "
+        "way, over groupings, and in its own row to the best way of each grouping: at most "
+        f"{MOST_TIMES} where that can be. {peer.version or 'private-pgm is not installed here, and left out'}; "
+        f"{fits} runs of it.",
     ]
     return Series(found, notes)
 
@@ -99,14 +100,17 @@ def _report(case: Case, peer: JointPeer, runs: int, fits: int) -> Report:
     worst = float(np.max(now / np.min(others, axis=0)))
     parts = " / ".join(f"{100 * float(plan.split.get(grouping, 0) / case.epsilon):.3g}" for grouping in plan.asked)
     rows = [("predicted", *(f"{one:.3g}" for one in predicted), "", "")]
-    measured = {}
+    measured: dict[str, float] = {}
     for name, one in errors.items():
         mean, deviation = one.mean(axis=0), one.std(axis=0) / np.sqrt(len(one))
         cells = (f"{value:.3g} ±{off:.1g}" for value, off in zip(mean, deviation, strict=True))
-        verdict = f"{worst:.2f} {'met' if worst <= MOST_TIMES else 'no'}" if name == NOW else f"{np.max(now / mean):.2f}"
+        verdict = (
+            f"{worst:.2f} {'met' if worst <= MOST_TIMES else 'no'}" if name == NOW else f"{np.max(now / mean):.2f}"
+        )
         rows.append((name, *cells, f"{_aim(case, mean) / _aim(case, now):.2f}", verdict))
         measured |= {
-            f"{_title(case)}; {name}; {what}": float(value) for what, value in zip(case.names.values(), mean, strict=True)
+            f"{_title(case)}; {name}; {what}": float(value)
+            for what, value in zip(case.names.values(), mean, strict=True)
         }
     return Report(f"{_title(case)}: {parts} %", ("", *case.names.values(), "aim", "worst"), rows, measured=measured)
 

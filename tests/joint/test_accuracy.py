@@ -45,8 +45,7 @@ def errors(made: JointPlan, truth: Any, runs: int, signs: bool = False) -> list[
         else:
             cells = JointRelease.of(drawn).cells.astype(np.float64)
         apart = [
-            np.abs(layout.sum(cells.reshape(layout.shape), one) - layout.sum(truth, one)).mean()
-            for one in made.asked
+            np.abs(layout.sum(cells.reshape(layout.shape), one) - layout.sum(truth, one)).mean() for one in made.asked
         ]
         found += np.array(apart) / runs
     return found.tolist()

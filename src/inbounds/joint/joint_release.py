@@ -45,8 +45,8 @@ class JointRelease:
     """A private table whose cells are whole numbers, not negative, and add up to everything that is shown of it.
 
     Cells and their sums are least squares from what was measured, made possible: sums over many small cells that were
-    not asked for come out too high.  `measured` is what was measured: right on average, and often impossible.  Intervals
-    are made of that.
+    not asked for come out too high.  `measured` is what was measured: right on average, and often impossible.
+    Intervals are made of that.
 
     A grouping is named by its axes, or by levels of them: `("region", "sex")`, `()` for the total.
     """

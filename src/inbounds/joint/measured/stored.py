@@ -21,7 +21,10 @@ if TYPE_CHECKING:
 
 VERSION = 1
 
-FIELDS = ("version", "axes", "epsilon", "split", "sensitivity", "grain", "nonnegative", "known", "most", "measured", "asked")
+FIELDS = (
+    *("version", "axes", "epsilon", "split", "sensitivity", "grain", "nonnegative", "known", "most", "measured"),
+    "asked",
+)
 """What is stored of measurements."""
 
 

@@ -108,8 +108,8 @@ def read_split(
         return dict(zip(groupings, split, strict=True))
     if not isinstance(split, Mapping):
         raise InvalidParameter(
-            f"a split must give epsilon by grouping, got a {type(split).__name__}; write one part for each grouping, in "
-            "their order or by their names"
+            f"a split must give epsilon by grouping, got a {type(split).__name__}; write one part for each grouping, "
+            "in their order or by their names"
         )
     parts = {layout.grouping(_names(names)): part for names, part in split.items()}
     if len(parts) < len(split):

@@ -240,9 +240,7 @@ def _mean_variance(spread: Spread) -> float:
     return float(spread.variances @ spread.counts) / unknown if unknown else LEAST
 
 
-def _default_split(
-    facts: Facts, epsilon: Fraction, asked: Sequence[Grouping], sensitivity: Fraction
-) -> list[Fraction]:
+def _default_split(facts: Facts, epsilon: Fraction, asked: Sequence[Grouping], sensitivity: Fraction) -> list[Fraction]:
     layout = facts.layout
     # The search asks for hundreds of predictions, so trees of many nodes are predicted from their sizes alone.
     nodes = sum(layout.groups(grouping) for grouping in asked) - max(map(layout.groups, asked))
