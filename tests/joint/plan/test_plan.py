@@ -60,7 +60,7 @@ def test_a_split_adds_up_to_epsilon(layout: Layout, names: list[Any], epsilon: F
 
 def test_the_default_split_is_as_recorded() -> None:
     """The figures of the decision record: 2,000 cells and their total, a tree of 8 x 8 x 8, a table of 50 x 40."""
-    record = (ROOT / "docs" / "decisions" / "0034-splitting-epsilon.md").read_text("utf-8")
+    record = (ROOT / "docs" / "decisions" / "0084-who-gets-epsilon.md").read_text("utf-8")
     asked: list[tuple[Layout, list[Any]]] = [
         (Layout.plain((2000,)), [(0,), ()]),
         (TREE, ["leaf", "node", "top", ()]),
