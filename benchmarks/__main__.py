@@ -14,6 +14,7 @@ from benchmarks import (
     joint,
     joint_check,
     joint_scale,
+    joint_split,
     ledger,
     limit,
     many_keys,
@@ -47,6 +48,7 @@ BENCHMARKS: dict[str, Callable[..., Report | Series]] = {
     "tpch": tpch.run,
     "row-weights": row_weights.run,
     "joint": joint.run,
+    "joint-split": joint_split.run_split,
     "joint-scale": joint_scale.run,
     "joint-check": joint_check.run,
     "server": server.run,
@@ -56,6 +58,7 @@ BENCHMARKS: dict[str, Callable[..., Report | Series]] = {
 WITH_OWN_PEERS: dict[str, Callable[..., Report | Series]] = {
     "tables": tables.run,
     "joint": joint.run,
+    "joint-split": joint_split.run_split,
     "row-weights": row_weights.run,
 }
 """Their peers run in processes of their own, some of them in other environments; or their data are there."""

@@ -15,7 +15,6 @@ from numpy.typing import NDArray
 
 from benchmarks.joint_peers import JointPeer
 from benchmarks.joint_ways import (
-    Axes,
     Case,
     LeastSquares,
     cases,
@@ -85,25 +84,23 @@ def _errors(case: Case, split: tuple[int, ...] | None, others: list[JointPeer], 
         OURS: ours,
         SIGNS: nonnegative,
         SQUARES: LeastSquares(case, plan),
-        DOWN: top_down,
     }
-    ways |= {peer.name: _asked(case, peer) for peer in others if peer.can(case.truth.shape, list(case.names))}
+    told = [axes for axes in case.names if case.layout.grouping(axes) in plan.split]
+    if len(told) == len(case.names):
+        ways[DOWN] = top_down  # which needs every level
+    ways |= {peer.name: _asked(case, peer) for peer in others if peer.can(case.truth.shape, told)}
     errors: Errors = {name: [] for name in ways}
     for _ in range(runs):
         drawn = measure(plan, case.truth)
         for name, way in ways.items():
             errors[name].append(case.errors(way(drawn)))
-    parts = " / ".join(f"{100 * float(part / case.epsilon):.3g}" for part in plan.split.values())
+    parts = " / ".join(f"{100 * float(plan.split.get(one, 0) / case.epsilon):.3g}" for one in plan.asked)
     return f"{parts} %{', by default' if split is None else ''}", errors
 
 
 def _asked(case: Case, peer: JointPeer) -> Callable[[Measurements], NDArray[Any]]:
-    axes: list[Axes] = list(case.names)
-
     def cells(measured: Measurements) -> NDArray[Any]:
-        split, grains = measured.plan.split, measured.grains
-        told = {one: (float(split[g]), grains[g]) for one, g in zip(axes, split, strict=True)}
-        return peer.cells(case.truth.shape, told)
+        return peer.cells(case.truth.shape, case.told(measured))
 
     return cells
 

@@ -183,7 +183,7 @@ def check(table: RandomTable) -> list[str]:
     wrong = faults(table, found.cells, groupings)
     if found.spent != table.epsilon or sum(found.split.values()) != table.epsilon:
         wrong.append("epsilon does not add up")
-    if crossing(table) < MANY_CHAINS and set(found.kept) != set(found.split):
+    if crossing(table) < MANY_CHAINS and set(found.kept) != set(found.asked):
         wrong.append("whole numbers moved a sum that they can keep")
     return wrong
 

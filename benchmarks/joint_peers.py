@@ -126,7 +126,8 @@ class JointPeer:
         """Return whether the peer is there and for such tables."""
         if self.version is None:
             return False
-        is_tree = all(len(finer) == len(coarser) + 1 for finer, coarser in pairwise(groupings))
+        is_tree = len(groupings) == len(shape) + 1
+        is_tree = is_tree and all(len(finer) == len(coarser) + 1 for finer, coarser in pairwise(groupings))
         return self.name != OpenDP.name or (is_tree and len(set(shape)) == 1)
 
     def cells(self, shape: tuple[int, ...], measured: Measured) -> NDArray[np.float64]:

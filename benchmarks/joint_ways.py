@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from fractions import Fraction
 from functools import cached_property
@@ -11,6 +11,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from benchmarks.joint_peers import Measured
 from inbounds import Bounds, recommend
 from inbounds.joint.joint_release import JointRelease
 from inbounds.joint.measured.measurements import Measurements, measure
@@ -59,18 +60,27 @@ class Case:
 
     def plan(self, split: tuple[int, ...] | None) -> JointPlan:
         """Return how the table is measured."""
+        return self.plan_of(None if split is None else [Fraction(percent, 100) for percent in split])
+
+    def plan_of(self, parts: Sequence[Fraction] | None) -> JointPlan:
+        """Return how the table is measured at these parts of epsilon, 0 for what is not measured."""
         groupings = [self.layout.grouping(axes) for axes in self.names]
-        parts = None
-        if split is not None:
-            parts = {one: self.epsilon * percent / 100 for one, percent in zip(groupings, split, strict=True)}
+        split = None
+        if parts is not None:
+            split = {grouping: self.epsilon * part for grouping, part in zip(groupings, parts, strict=True)}
         return JointPlan.of(
             self.layout,
             self.epsilon,
             groupings,
             sensitivity=Fraction(1),
             facts=Facts.none(self.layout),
-            split=parts,
+            split=split,
         )
+
+    def told(self, measured: Measurements) -> Measured:
+        """Return what a peer is told: for each measured grouping its part of epsilon, and its values."""
+        named = {self.layout.grouping(axes): axes for axes in self.names}
+        return {named[g]: (float(part), measured.grains[g]) for g, part in measured.plan.split.items()}
 
     def sums(self, cells: NDArray[Any], axes: Axes) -> NDArray[Any]:
         """Return the sums of a grouping; in plain NumPy, apart from the library."""
@@ -92,8 +102,8 @@ def cases() -> list[Case]:
     one = Fraction(1)
     return [
         *lists,
-        Case("A tree of 8 x 8 x 8, epsilon 1", shuffled(tree, (8, 8, 8)), TREE, one, SPLITS),
-        Case("A tree of 8 x 8 x 8, large first, epsilon 1", tree.reshape(8, 8, 8), TREE, one, SPLITS),
+        Case("A tree of 8 x 8 x 8, epsilon 1", shuffled(tree, (8, 8, 8)), TREE, one, TREE_SPLITS),
+        Case("A tree of 8 x 8 x 8, large first, epsilon 1", tree.reshape(8, 8, 8), TREE, one, TREE_SPLITS),
         Case("A table of 50 x 40, epsilon 1", shuffled(table, (50, 40)), TABLE, one, SPLITS),
         Case("A table of 50 x 40, large first, epsilon 1", table.reshape(50, 40), TABLE, one, SPLITS),
     ]
@@ -101,6 +111,7 @@ def cases() -> list[Case]:
 
 LIST_SPLITS = None, (90, 10), (70, 30), (50, 50)
 SPLITS = None, (25, 25, 25, 25), (60, 15, 15, 10)
+TREE_SPLITS = None, (56, 21, 16, 7), (25, 25, 25, 25), (60, 15, 15, 10)
 
 # Ways that spend everything on the cells.
 
@@ -139,7 +150,8 @@ class LeastSquares:
     def __init__(self, case: Case, plan: JointPlan) -> None:
         unit = np.eye(case.truth.size).reshape(-1, *case.truth.shape)
         rows, self._order = [], list(plan.split)
-        for axes, grouping in zip(case.names, self._order, strict=True):
+        for grouping in self._order:
+            (axes,) = (axes for axes in case.names if case.layout.grouping(axes) == grouping)
             added = tuple(1 + i for i in range(case.truth.ndim) if i not in axes)
             rows.append(float(plan.split[grouping]) * unit.sum(axis=added).reshape(case.truth.size, -1).T)
         matrix = np.concatenate(rows)

@@ -13,6 +13,7 @@ import pytest
 import inbounds.joint
 from inbounds import InvalidParameter, ProjectionFailed, joint
 from inbounds.joint import Axis, JointRelease, Level, release
+from inbounds.joint.measured import measurements
 
 DISTRICTS = Axis("district", 5, (Level("region", (0, 0, 1, 1, 1)),))
 SEX = Axis("sex", 2)
@@ -113,7 +114,7 @@ def test_a_table_becomes_a_frame() -> None:
 
 def test_a_table_is_kept_and_read_again() -> None:
     """What is written down gives the same table, measurements, intervals and errors, and another table for free."""
-    table = people(known={"sex": [180, 190]})
+    table = people(known={"sex": [180, 190]}, split=(0.5, 0.25, 0.25))
     kept = json.loads(table.dump())
     same = JointRelease.load(json.dumps(kept))
     assert (same.cells == table.cells).all()
@@ -124,6 +125,75 @@ def test_a_table_is_kept_and_read_again() -> None:
         assert all((a == b).all() for a, b in zip(same.interval(name), table.interval(name), strict=True))
     assert same.again().cells.sum() == 370
     assert (pickle.loads(pickle.dumps(table)).cells == table.cells).all()
+
+
+def test_a_table_of_an_older_split_is_read() -> None:
+    """A text that does not say what was asked for is of a table that measured all of it."""
+    table = people(split=(0.5, 0.3, 0.2))
+    kept = json.loads(table.dump())
+    asked = kept.pop("asked")
+    old = JointRelease.load(json.dumps(kept))
+    assert old.asked == table.asked == tuple(table.split)
+    assert (old.again().cells.sum() > 0, str(old)) == (True, str(table))
+    for wrong in (asked[1:], [*asked, [None, 0], [0]], 5):
+        with pytest.raises(InvalidParameter):
+            JointRelease.load(json.dumps(kept | {"asked": wrong}))
+
+
+def test_what_gets_nothing_is_not_measured(monkeypatch: pytest.MonkeyPatch) -> None:
+    """A grouping with nothing of epsilon is never measured: its error, intervals and sums are those of finer ones."""
+    measured: list[Any] = []
+    honest = measurements._measure_grouping
+
+    def watched(plan: Any, truth: Any, grouping: Any, entropy: Any) -> Any:
+        measured.append(grouping)
+        return honest(plan, truth, grouping, entropy)
+
+    monkeypatch.setattr(measurements, "_measure_grouping", watched)
+    table = people(split=(1, 0, 0))
+    cells = people(groupings=[("district", "sex")])
+    assert measured == [(0, 0)] * 2
+    assert table.split == cells.split == {("district", "sex"): 1}
+    assert table.certificate().bound == cells.certificate().bound <= 1
+    assert table.asked == (("district", "sex"), ("region", "sex"), ("region",)) == table.kept
+    low, high = table.interval("region")
+    assert (low + high == 2 * np.add.reduceat(table.measured(("district", "sex")).sum(axis=1), [0, 2])).all()
+    assert "region: added up from finer groups, error" in str(table)
+    with pytest.raises(InvalidParameter, match="was not measured"):
+        table.measured("region")
+    same = JointRelease.load(table.dump())
+    assert (same.asked, same.split, str(same)) == (table.asked, table.split, str(table))
+    assert (same.again().cells == table.cells).all()
+
+
+@pytest.mark.parametrize(
+    ("epsilon", "split"),
+    [
+        (0.3, (0.1, 0.2)),
+        (0.3, [0.2, 0.1]),
+        (0.1 + 0.2, (0.1, 0.2)),
+        (0.3, (0.1 + 0.2, 0)),
+        (0.1, (0.1 * 0.7, 0.1 * 0.3)),
+        (1, (1 / 3, 2 / 3)),
+        (1, {(0, 1): 1 / 7, (0,): 6 / 7}),
+        (1, np.array([0.25, 0.75]).tolist()),
+        (Fraction(1, 3), (Fraction(1, 9), Fraction(2, 9))),
+    ],
+)
+def test_a_split_means_what_is_written(epsilon: Any, split: Any) -> None:
+    """Floats are the decimals that they print as, in any order; what rounding leaves goes to the largest part."""
+    table = release(PEOPLE, epsilon, groupings=[(0, 1), (0,)], split=split)
+    written = [float(part) for part in (split.values() if isinstance(split, dict) else split) if part]
+    assert sum(table.split.values()) == table.spent == Fraction(str(epsilon))
+    assert [float(part) for part in table.split.values()] == pytest.approx(written, rel=1e-12)
+
+
+def test_a_public_grouping_has_no_part() -> None:
+    """Where the total is public, a list of parts says 0 for it; anything else is refused."""
+    given: dict[str, Any] = {"groupings": [(0, 1), ()], "known": {(): 359}}
+    assert release(PEOPLE, 1, split=(1, 0), **given).split == {(0, 1): 1}
+    with pytest.raises(InvalidParameter, match="is public; leave it out"):
+        release(PEOPLE, 1, split=(0.5, 0.5), **given)
 
 
 @pytest.mark.parametrize(
@@ -166,7 +236,7 @@ def test_what_was_not_measured_is_named() -> None:
 
 def test_a_table_cannot_be_changed() -> None:
     """Cells and measurements are what was released."""
-    table = people()
+    table = people(split=(0.5, 0.25, 0.25))
     for array in (table.cells, table.measured("region")):
         with pytest.raises(ValueError, match="read-only"):
             array[0] = 0
@@ -191,8 +261,15 @@ REFUSED: list[tuple[dict[str, Any], str]] = [
     ({"split": {(0, 1): 1}}, "every grouping"),
     ({"split": {(0, 1): 0.7, (0,): 0.2}}, "add up to epsilon"),
     ({"split": {(0, 1): 0.7, (0,): 0.2, (): 0.1}}, "not asked for or is public"),
-    ({"split": {(0, 1): 1.5, (0,): -0.5}}, "positive"),
-    ({"split": [0.5, 0.5]}, "by grouping"),
+    ({"split": {(0, 1): 1.5, (0,): -0.5}}, "0 or more"),
+    ({"split": {(0, 1): 0, (0,): 1}}, "measured or contain one that is"),
+    ({"split": {(0, 1): 1, (0,): 0, (): 0}}, "not asked for or is public"),
+    ({"split": [0.5]}, "by grouping"),
+    ({"split": 0.5}, "by grouping"),
+    ({"split": "ab"}, "by grouping"),
+    ({"split": [0.5, 0.4]}, "add up to epsilon"),
+    ({"split": [0.5, 0.5 + 1e-9]}, "add up to epsilon"),
+    ({"split": [Fraction(1, 2), Fraction(1, 2) + Fraction(1, 10**15)]}, "add up to epsilon"),
     ({"split": {(0, 1): 0.5, (0,): 0.25, 0: 0.25}}, "once"),
     ({"known": {(): -1}}, "whole numbers from 0"),
     ({"known": {(): 1.5}}, "whole numbers from 0"),

@@ -45,8 +45,8 @@ class JointRelease:
     """A private table whose cells are whole numbers, not negative, and add up to everything that is shown of it.
 
     Cells and their sums are least squares from what was measured, made possible: sums over many small cells that were
-    not measured come out too high.  `measured` is what was measured: right on average, and often impossible.  Intervals
-    are made of that.
+    not asked for come out too high.  `measured` is what was measured: right on average, and often impossible.
+    Intervals are made of that.
 
     A grouping is named by its axes, or by levels of them: `("region", "sex")`, `()` for the total.
     """
@@ -70,7 +70,7 @@ class JointRelease:
             plan.layout,
             near.values,
             near.weights,
-            plan.measured,
+            plan.asked,
             plan.facts,
             nonnegative=plan.nonnegative,
             seconds=seconds * (1 - FIRST),
@@ -93,13 +93,18 @@ class JointRelease:
 
     @property
     def split(self) -> dict[tuple[Name, ...], Fraction]:
-        """The cost of each measured grouping; together they add up to what was spent."""
+        """The cost of each measured grouping; together they add up to what was spent.  Others cost nothing."""
         return {self.layout.names(grouping): part for grouping, part in self.source.plan.split.items()}
 
     @property
+    def asked(self) -> tuple[tuple[Name, ...], ...]:
+        """The groupings asked for that are not public: each is measured, or a sum of what is."""
+        return tuple(self.layout.names(grouping) for grouping in self.source.plan.asked)
+
+    @property
     def kept(self) -> tuple[tuple[Name, ...], ...]:
-        """The measured groupings that rounding to whole numbers moved by less than 1: all of them, unless three or more
-        of them cross each other."""
+        """The groupings asked for that rounding to whole numbers moved by less than 1: all of them, unless three or
+        more of them cross each other."""
         return tuple(self.layout.names(grouping) for grouping in self.kept_groupings)
 
     # Groupings.
@@ -119,8 +124,8 @@ class JointRelease:
     def error(self, axes: Names) -> float:
         """Return how far off a group of any grouping was predicted to be on average, before it was made possible.
 
-        Infinite if nothing that was measured tells its groups apart.  A sum over many small cells that was not measured
-        is off by more, for cells near zero are pushed up.
+        Infinite if nothing that was measured tells its groups apart.  A sum over many small cells that was not asked
+        for is off by more, for cells near zero are pushed up.
         """
         return self.source.plan.error(self.layout.grouping(axes))
 
@@ -154,15 +159,19 @@ class JointRelease:
         plan, layout = self.source.plan, self.layout
         notes = [f"epsilon {float(self.spent):.6g} in all, by grouping and with the error predicted for a group:"]
         notes += [
-            f"  {self._title(grouping)}: epsilon {float(part):.4g}, error {format_error(plan.error(grouping))}"
-            for grouping, part in plan.split.items()
+            f"  {self._title(grouping)}: {self._cost(grouping)}, error {format_error(plan.error(grouping))}"
+            for grouping in plan.asked
         ]
         if plan.facts.known:
             notes.append(f"public, and not protected: {', '.join(map(self._public, plan.facts.known))}")
-        lost = [self._title(grouping) for grouping in plan.split if grouping not in self.kept_groupings]
+        lost = [self._title(grouping) for grouping in plan.asked if grouping not in self.kept_groupings]
         if lost:
             notes.append(f"moved by 1 or more to be whole numbers: {', '.join(lost)}")
         return table_of(self.cells, tuple(axis.name for axis in layout.axes), notes)
+
+    def _cost(self, grouping: Grouping) -> str:
+        part = self.source.plan.split.get(grouping)
+        return "added up from finer groups" if part is None else f"epsilon {float(part):.4g}"
 
     def _title(self, grouping: Grouping) -> str:
         if grouping == self.layout.finest:

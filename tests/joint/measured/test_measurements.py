@@ -110,7 +110,7 @@ def test_the_standard_guarantee_would_not_do() -> None:
 
 def test_counts_are_not_looked_at() -> None:
     """Negative and vast counts, and integers of every kind, are measured like any other, without an error."""
-    made = plan(TINY)
+    made = plan(TINY, [(0, 1), ()], split={TINY.finest: ONE / 2, TINY.total: ONE / 2})
     for cells in ([[-5, 0], [0, 0]], [[2**63 - 1, -(2**63)], [0, 0]]):
         drawn = measure(made, np.array(cells, dtype=np.int64))
         assert abs(int(drawn.grains[TINY.total]) - sum(np.clip(cells, -MOST // 4, MOST // 4).ravel().tolist())) < 2**20

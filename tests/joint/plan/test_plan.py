@@ -5,6 +5,8 @@ from __future__ import annotations
 import math
 import pickle
 from fractions import Fraction
+from itertools import combinations
+from random import Random
 from typing import Any
 
 import numpy as np
@@ -13,9 +15,9 @@ import pytest
 from inbounds import InvalidParameter, LatticeTooFine
 from inbounds.joint.plan.facts import Facts
 from inbounds.joint.plan.plan import JointPlan, variance
-from inbounds.joint.plan.split import FLOOR, best_split
+from inbounds.joint.plan.split import WORTH, best_split, finest_of
 from inbounds.joint.table.axis import Axis, Level
-from inbounds.joint.table.layout import Layout
+from inbounds.joint.table.layout import Grouping, Layout
 from inbounds.published import Geometric
 from tests.helpers.programs import ROOT
 
@@ -58,7 +60,7 @@ def test_a_split_adds_up_to_epsilon(layout: Layout, names: list[Any], epsilon: F
 
 def test_the_default_split_is_as_recorded() -> None:
     """The figures of the decision record: 2,000 cells and their total, a tree of 8 x 8 x 8, a table of 50 x 40."""
-    record = (ROOT / "docs" / "decisions" / "0034-splitting-epsilon.md").read_text("utf-8")
+    record = (ROOT / "docs" / "decisions" / "0084-who-gets-epsilon.md").read_text("utf-8")
     asked: list[tuple[Layout, list[Any]]] = [
         (Layout.plain((2000,)), [(0,), ()]),
         (TREE, ["leaf", "node", "top", ()]),
@@ -71,12 +73,99 @@ def test_the_default_split_is_as_recorded() -> None:
         assert f"| {'; '.join(parts)} | {'; '.join(errors)} |" in record
 
 
-def test_no_grouping_is_starved() -> None:
-    """Whatever is best for the prediction, each grouping has most of what it would have by itself."""
-    found = best_split(Fraction(1), [10_000, 100, 1], lambda shares: -shares[0])
-    alone = [10, 100**0.25, 1]
-    assert all(part >= FLOOR * share / math.fsum(alone) - 0.001 for part, share in zip(found, alone, strict=True))
+def test_a_grouping_may_get_nothing_but_the_finest() -> None:
+    """What costs more than it brings gets nothing; a grouping that no other one tells is always measured."""
+    found = best_split(Fraction(1), [10_000, 100, 1], [True, False, False], lambda shares: -shares[0])
+    assert found == [1, 0, 0]
+    found = best_split(Fraction(1), [10_000, 100, 1], [True, True, False], lambda shares: -shares[2])
+    assert min(found) > 0
     assert sum(found) == 1
+
+
+MARGINS = Layout.plain((10, 12, 8)), [(0, 1, 2), (0, 1), (0, 2), (1, 2)]
+ASKED: list[tuple[Layout, list[Any]]] = [
+    MARGINS,
+    (TABLE, [(0, 1), (0,), (1,), ()]),
+    (TREE, ["leaf", "node", "top", ()]),
+    (Layout.plain((500,)), [(0,), ()]),
+    (Layout.plain((4, 3)), [(0, 1), (0,), (1,), ()]),
+    (Layout.plain((3, 4, 5)), [(0, 1, 2), (0, 1), (2,), ()]),
+    (Layout.plain((40, 30)), [(0,), (1,), ()]),
+    (Layout.plain((2,) * 18), [range(18), (0,), (1,), ()]),
+]
+EPSILONS = Fraction(1, 100), TENTH, Fraction(1), Fraction(8)
+
+
+def is_dominated(made: JointPlan, other: JointPlan) -> bool:
+    """Return whether another split is predicted to be better by 1 % or more in every grouping."""
+    return all(other.error(grouping) <= 0.99 * made.error(grouping) for grouping in made.asked)
+
+
+@pytest.mark.parametrize(("layout", "names"), ASKED)
+@pytest.mark.parametrize("epsilon", EPSILONS)
+def test_no_plain_split_is_better_everywhere(layout: Layout, names: list[Any], epsilon: Fraction) -> None:
+    """All on the finest, 80 or 35 % there, and parts by the fourth root of the sizes: none is better in everything that
+    is asked for, and none is better by what a default split makes small."""
+    made = plan(layout, names, epsilon)
+    is_finest = finest_of(layout, made.asked)
+    finest = sum(is_finest)
+    for percent in (100, 80, 35):
+        on_finest, rest = Fraction(percent, 100) / finest, Fraction(100 - percent, 100)
+        parts = [on_finest if one else rest / (len(made.asked) - finest) for one in is_finest]
+        split = {grouping: epsilon * part for grouping, part in zip(made.asked, parts, strict=True)}
+        other = plan(layout, names, epsilon, split=split)
+        assert not is_dominated(made, other)
+        assert (1 - WORTH) * cost(made) <= cost(other) * 1.0001
+    other = plan(layout, names, epsilon, split=by_fourth_roots(made))
+    assert not is_dominated(made, other)
+    assert (1 - WORTH) * cost(made) <= cost(other) * 1.0001
+
+
+def by_fourth_roots(made: JointPlan) -> dict[Grouping, Fraction]:
+    """Return the parts that groupings would have if none helped another one, of epsilon exactly."""
+    roots = {grouping: Fraction(round(1000 * made.layout.groups(grouping) ** 0.25)) for grouping in made.asked}
+    return {grouping: made.epsilon * root / sum(roots.values()) for grouping, root in roots.items()}
+
+
+def test_a_dominated_split_is_found() -> None:
+    """On 10 x 12 x 8 cells with three margins, parts by the fourth root are worse everywhere than all on the cells."""
+    for epsilon in EPSILONS:
+        made = plan(*MARGINS, epsilon)
+        assert tuple(made.split) == (MARGINS[0].finest,)
+        assert is_dominated(plan(*MARGINS, epsilon, split=by_fourth_roots(made)), made)
+
+
+def test_what_tells_something_by_itself_is_measured() -> None:
+    """Whatever is asked for, each grouping is measured or contains one that is, so that each has an error and an
+    interval, and a part is positive and in whole thousandths."""
+    random = Random(5)
+    for _ in range(25):
+        layout = Layout.plain([random.randint(1, 30) for _ in range(random.randint(1, 3))])
+        every = [axes for size in range(len(layout.axes) + 1) for axes in combinations(range(len(layout.axes)), size)]
+        made = plan(layout, random.sample(every, random.randint(1, len(every))), Fraction(random.randint(1, 300), 100))
+        assert sum(made.split.values()) == made.epsilon
+        for part in made.split.values():
+            assert part > 0
+            assert (part / made.epsilon * 100 * max(10, len(made.asked))).denominator == 1
+        for grouping in made.asked:
+            assert any(layout.is_within(source, grouping) for source in made.measured)
+            assert math.isfinite(made.error(grouping))
+            assert made.asked_weights[grouping] > 0
+
+
+@pytest.mark.parametrize("epsilon", [Fraction(1, 5), Fraction(1), Fraction(5)])
+@pytest.mark.parametrize("groups", [2, 5, 30])
+def test_the_error_of_a_sum_that_is_not_measured(groups: int, epsilon: Fraction) -> None:
+    """The mean distance from zero of a sum of noises, added up one by one, is as predicted to 8 %."""
+    layout = Layout.plain((groups,))
+    made = plan(layout, [(0,), ()], epsilon, split={layout.finest: epsilon, layout.total: Fraction(0)})
+    far = int(60 / float(epsilon))
+    one = np.exp(-float(epsilon) * np.abs(np.arange(-far, far + 1)))
+    law = np.array([1.0])
+    for _ in range(groups):
+        law = np.convolve(law, one / one.sum())
+    exact = float(np.abs(np.arange(len(law)) - len(law) // 2) @ law)
+    assert made.error(layout.total) == pytest.approx(exact, rel=0.08)
 
 
 def test_what_is_public_is_not_measured_and_costs_nothing() -> None:
@@ -118,7 +207,8 @@ REFUSED: list[tuple[dict[str, Any], str]] = [
     ({"grain": Fraction(2, 3)}, "whole number of grains"),
     ({"split": {(0, None): TENTH}}, "every grouping"),
     ({"split": {(0, 0): TENTH / 2, (0, None): TENTH}}, "add up to epsilon"),
-    ({"split": {(0, 0): TENTH * 2, (0, None): -TENTH}}, "positive"),
+    ({"split": {(0, 0): TENTH * 2, (0, None): -TENTH}}, "0 or more"),
+    ({"split": {(0, 0): Fraction(0), (0, None): TENTH}}, "must be measured or contain one that is"),
     ({"split": {(0, 0): TENTH / 2, (0, None): TENTH / 2, (None, 0): TENTH}}, "not asked for"),
 ]
 

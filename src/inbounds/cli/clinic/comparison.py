@@ -35,9 +35,14 @@ def compare(visits: Dataset, folder: Path, number: int, ask: Ask, analyst: str) 
         {row[:keys]: row[keys:] for row in true_rows(folder, sql)} for sql in (ask.sql(), ask.counting_sql())
     )
     rows: list[dict[str, Any]] = []
+    above: list[NDArray[np.float64]] = []
     for (*group, value), epsilon, ours in zip(answer.rows, parts_of_epsilon(plan), drawn.T, strict=True):
         (truth,) = truths.get(tuple(group), (0,))
-        noisy = ask.plain.draw(sums.get(tuple(group), (0,) * len(ask.plain.sums)), epsilon, DRAWS + 1)
+        if epsilon:
+            noisy = ask.plain.draw(sums.get(tuple(group), (0,) * len(ask.plain.sums)), epsilon, DRAWS + 1)
+        else:
+            noisy = np.sum(above, axis=0)  # a total that nothing is spent on
+        above.append(noisy)
         plain, possible = ask.plain.answer(noisy[-1]), _add_up(rows) if group == [None] else {}
         errors = [np.abs(numbers - as_number(truth)) for numbers in (noisy[:-1], ours)]
         rows.append(

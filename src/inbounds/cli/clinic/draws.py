@@ -37,7 +37,7 @@ def draw_often(plan: Plan, totals: Totals, times: int) -> NDArray[np.float64]:
 
 
 def parts_of_epsilon(plan: Plan) -> list[Fraction]:
-    """Return what is spent on each row of an answer: on a total other than on its parts."""
+    """Return what is spent on each row of an answer: on a total other than on its parts, or nothing."""
     return _parts(plan.answering) or [plan.epsilon] * len(plan.rows)
 
 
@@ -74,4 +74,4 @@ def _parts(_: Answering) -> list[Fraction]:
 
 @_parts.register(JointTable)
 def _(answering: JointTable) -> list[Fraction]:
-    return [answering.plan.split[rows.grouping] for rows in answering.rows for _ in rows.places]
+    return [answering.plan.split.get(rows.grouping, Fraction(0)) for rows in answering.rows for _ in rows.places]

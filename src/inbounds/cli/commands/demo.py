@@ -23,7 +23,7 @@ if TYPE_CHECKING:
 ANALYST = "demo"
 
 PLAIN = (
-    "Laplace noise. A mean is a noisy sum over a noisy count, each at half of ε; a total shares ε with its parts; a "
+    "Laplace noise. A mean is a noisy sum over a noisy count, each at half of ε; a total is the sum of its parts; a "
     "median has the whole year as sensitivity, for one patient can move it so far"
 )
 
@@ -96,9 +96,9 @@ def _write_story(rows: list[dict[str, Any]], draws: int, refusal: str, balance: 
         "Ten questions about a made-up clinic, answered with plain noise and by inbounds.",
         f"Both keep the same promise: the same ε for everything shown, at most {LIMIT} visits of",
         "each patient, and no free facts, such as the number of rows behind a mean.",
-        "* marks answers that everyone knows are impossible: below zero, above 100 %, a",
-        "total that is not the sum of its parts, or a day when the clinic was closed",
-        "(weekends, 3 to 14 August, 25 December, any other year).",
+        "* marks answers that everyone knows are impossible: below zero, above 100 %,",
+        "or a day when the clinic was closed (weekends, 3 to 14 August, 25 December,",
+        "any other year).",
         "",
         f"{f'mean error over {draws:,} draws':>80}",
         f"{'truth':>30}{'plain noise':>12}{'inbounds':>13}{'plain noise':>14}{'inbounds':>11}",

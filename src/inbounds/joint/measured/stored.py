@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+from collections.abc import Collection, Sequence
 from fractions import Fraction
 from typing import TYPE_CHECKING, Any
 
@@ -20,7 +21,10 @@ if TYPE_CHECKING:
 
 VERSION = 1
 
-FIELDS = ("version", "axes", "epsilon", "split", "sensitivity", "grain", "nonnegative", "known", "most", "measured")
+FIELDS = (
+    *("version", "axes", "epsilon", "split", "sensitivity", "grain", "nonnegative", "known", "most", "measured"),
+    "asked",
+)
 """What is stored of measurements."""
 
 
@@ -41,6 +45,7 @@ def to_document(measured: Measurements) -> dict[str, Any]:
         ],
         plan.facts.most,
         [values.ravel().tolist() for values in measured.grains.values()],
+        [list(grouping) for grouping in plan.asked],
     )
     return dict(zip(FIELDS, values, strict=True))
 
@@ -67,15 +72,22 @@ def _from_document(document: dict[str, Any]) -> Measurements:
         for grouping, values, is_known in document["known"]
     }
     split = {tuple(grouping): Fraction(part) for grouping, part in document["split"]}
+    asked = tuple(map(tuple, document.get("asked", split)))  # once, whatever was asked for was measured
     epsilon = Fraction(document["epsilon"])
-    if sum(split.values()) != epsilon:
+    if sum(split.values()) != epsilon or not _is_told(layout, asked, split):
         raise ValueError
     numbers = Fraction(document["sensitivity"]), Fraction(document["grain"])
     plan = JointPlan(
-        layout, epsilon, split, *numbers, Facts(layout, known, document["most"]), bool(document["nonnegative"])
+        layout, epsilon, split, *numbers, Facts(layout, known, document["most"]), bool(document["nonnegative"]), asked
     )
     pairs = zip(split, document["measured"], strict=True)
     return Measurements(plan, {grouping: _array(layout, grouping, values) for grouping, values in pairs})
+
+
+def _is_told(layout: Layout, asked: Sequence[Grouping], measured: Collection[Grouping]) -> bool:
+    """Return whether what is measured was asked for, and tells everything that was."""
+    told = all(any(layout.is_within(source, grouping) for source in measured) for grouping in asked)
+    return told and set(measured) <= set(asked)
 
 
 def _array(layout: Layout, grouping: Grouping, values: list[Any], kind: Any = np.int64) -> NDArray[Any]:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -100,12 +100,16 @@ def _with_zeros(layout: Layout, cells: Some | None, zeros: object) -> Some:
     return np.where(mask, 0, values).astype(np.int64), mask | is_known
 
 
-def read_split(layout: Layout, split: Mapping[Any, Any]) -> dict[Grouping, Any]:
-    """Read a split: what is given for each grouping, by its names."""
-    given: object = split
-    if not isinstance(given, Mapping):
+def read_split(
+    layout: Layout, groupings: Sequence[Grouping], split: Mapping[Any, Any] | Sequence[Any]
+) -> dict[Grouping, Any]:
+    """Read a split: what is given for each grouping, by its names or in the order of the groupings."""
+    if isinstance(split, list | tuple) and len(split) == len(set(groupings)) == len(groupings):
+        return dict(zip(groupings, split, strict=True))
+    if not isinstance(split, Mapping):
         raise InvalidParameter(
-            f"a split must give epsilon by grouping, got a {type(given).__name__}; write one part for each grouping"
+            f"a split must give epsilon by grouping, got a {type(split).__name__}; write one part for each grouping, "
+            "in their order or by their names"
         )
     parts = {layout.grouping(_names(names)): part for names, part in split.items()}
     if len(parts) < len(split):

@@ -15,8 +15,8 @@ from inbounds.bounds import Bounds
 from inbounds.bounds.lattice import Lattice
 from inbounds.errors import InvalidParameter
 from inbounds.exact.rational import shown
-from inbounds.joint.plan.split import best_split, check_split
-from inbounds.joint.plan.variance import Prediction, Spread, prediction, smooth_prediction
+from inbounds.joint.plan.split import best_split, check_split, finest_of
+from inbounds.joint.plan.variance import LEAST, Prediction, Spread, prediction, smooth_prediction
 from inbounds.joint.solve.rounding import check_solver
 from inbounds.joint.table.layout import Grouping, Layout
 from inbounds.joint.table.public_groups import is_public
@@ -55,6 +55,12 @@ class JointPlan:
     facts: Facts
     """Public, and not protected: what is known of all groups of a grouping is not measured, and costs nothing."""
     nonnegative: bool = True
+    asked: tuple[Grouping, ...] = ()
+    """What was asked for and is not public: measured, or a sum of what is."""
+
+    def __post_init__(self) -> None:
+        if not self.asked:
+            object.__setattr__(self, "asked", tuple(self.split))
 
     @classmethod
     def of(  # noqa: PLR0913  what decides about a table is this much
@@ -69,25 +75,25 @@ class JointPlan:
         nonnegative: bool = True,
         split: Mapping[Grouping, Fraction] | None = None,
     ) -> JointPlan:
-        """Check what is asked for, and divide epsilon over what has to be measured."""
+        """Check what is asked for, and divide epsilon over what is measured of it."""
         checked_epsilon(epsilon)
         _check_sizes(sensitivity, grain)
         _check_groupings(layout, groupings)
         facts.check(nonnegative)
-        measured = [grouping for grouping in groupings if not is_public(facts, grouping)]
-        if not measured:
+        public = [grouping for grouping in groupings if is_public(facts, grouping)]
+        asked = tuple(grouping for grouping in groupings if grouping not in public)
+        if not asked:
             raise InvalidParameter(
                 "at least one grouping must not be public, got only known ones; ask for one that is not known"
             )
         check_solver(layout, groupings, facts)
         if split is None:
-            parts = _default_split(facts, epsilon, measured, sensitivity / grain)
+            parts = _default_split(facts, epsilon, asked, sensitivity / grain)
         else:
-            parts = check_split(layout, epsilon, measured, split)
-        plan = cls(
-            layout, epsilon, dict(zip(measured, parts, strict=True)), sensitivity, grain, facts, bool(nonnegative)
-        )
-        for grouping in measured:
+            parts = check_split(layout, epsilon, asked, public, split)
+        measured = {grouping: part for grouping, part in zip(asked, parts, strict=True) if part}
+        plan = cls(layout, epsilon, measured, sensitivity, grain, facts, bool(nonnegative), asked)
+        for grouping in plan.measured:
             plan.mechanism(grouping)  # which refuses noise that cannot be had, before anything is spent
         return plan
 
@@ -146,13 +152,20 @@ class JointPlan:
         most = max(self.split.values())
         return {grouping: float((part / most) ** 2) for grouping, part in self.split.items()}
 
+    @cached_property
+    def asked_weights(self) -> dict[Grouping, float]:
+        """How much each grouping that is asked for counts once it is estimated: by the inverse variance of that."""
+        # Of noise without a lattice, as above: the variances of large rates differ by more than doubles can weigh.
+        spreads = self._prediction(self.asked).spreads([1 / weight for weight in self.weights.values()])
+        return {grouping: 1 / _mean_variance(spread) for grouping, spread in zip(self.asked, spreads, strict=True)}
+
     # What to expect.
 
     @cached_property
     def errors(self) -> dict[Grouping, float]:
-        """The predicted error of each measured grouping: see `error`."""
-        errors = _errors(self._prediction(self.measured), self._noise, self._own_ratio, self.measured)
-        return {grouping: error * float(self.grain) for grouping, error in zip(self.measured, errors, strict=True)}
+        """The predicted error of each grouping that is asked for: see `error`."""
+        errors = _errors(self._prediction(self.asked), self._noise, self._own_ratio, self.asked)
+        return {grouping: error * float(self.grain) for grouping, error in zip(self.asked, errors, strict=True)}
 
     def error(self, grouping: Grouping) -> float:
         """Return how far off a group of any grouping is predicted to be, on average over groups, in steps.
@@ -160,7 +173,7 @@ class JointPlan:
         For the least-squares estimate from all measurements and public facts, before cells are made non-negative and
         whole.  Infinite if no measured grouping tells the groups apart.
         """
-        if grouping in self.split:
+        if grouping in self.asked:
             return self.errors[grouping]
         if is_public(self.facts, grouping):
             return 0.0
@@ -180,12 +193,14 @@ class JointPlan:
 
     def __getstate__(self) -> dict[str, object]:
         """Pickle what it is made of; the rest is made again, with its proofs."""
-        names = ("layout", "epsilon", "split", "sensitivity", "grain", "facts", "nonnegative")
+        names = ("layout", "epsilon", "split", "sensitivity", "grain", "facts", "nonnegative", "asked")
         return {name: self.__dict__[name] for name in names}
 
 
 def variance(rate: float) -> float:
-    """Return the variance of two-sided geometric noise: `2 q / (1 - q)^2`."""
+    """Return the variance of two-sided geometric noise, `2 q / (1 - q)^2`: infinite at the rate of no measurement."""
+    if rate == 0:
+        return math.inf
     return 0.5 / math.sinh(rate / 2) ** 2 if rate < 700 else 0.0  # whose square would be infinite
 
 
@@ -197,43 +212,50 @@ def _ratio(rate: float) -> float:
 def _errors(
     predicted: Prediction, noise: Mapping[Grouping, float], ratios: Mapping[Grouping, float], asked: Sequence[Grouping]
 ) -> list[float]:
-    spreads = predicted.spreads([noise[grouping] for grouping in predicted.measured])
+    noises = [noise[grouping] for grouping in predicted.measured]
+    is_whole = sum(map(math.isfinite, noises)) == 1  # plain sums of whole noises, not means of several
     return [
-        _mean_error(spread, noise.get(g, math.inf), ratios.get(g, NORMAL))
-        for g, spread in zip(asked, spreads, strict=True)
+        _mean_error(spread, noise.get(g, math.inf), ratios.get(g, NORMAL), is_whole)
+        for g, spread in zip(asked, predicted.spreads(noises), strict=True)
     ]
 
 
-def _mean_error(spread: Spread, own: float, ratio: float) -> float:
+def _mean_error(spread: Spread, own: float, ratio: float, is_whole: bool) -> float:
     """Return the mean distance from the truth over the groups of a grouping.
 
     Least squares take a group's own measurement with a weight of its variance afterwards over that before, which is
     also its share in what noise is left.  The more of it is one geometric noise, the less it is like a normal one.
+    Whole noise of a small variance is 0 or 1: its mean distance is its variance then, up to where it is like a normal.
     """
     variances = spread.variances
     shares = np.minimum(variances / own, 1.0) if 0 < own < math.inf else np.full(len(variances), float(own == 0))
-    errors = np.sqrt(variances) * (NORMAL + (ratio - NORMAL) * shares**2)
+    shape = NORMAL / np.sqrt(1 + NORMAL**2 / np.maximum(variances, LEAST)) if is_whole else NORMAL
+    errors = np.sqrt(variances) * (shape + (ratio - shape) * shares**2)
     return float(errors @ spread.counts / spread.counts.sum())
 
 
-def _default_split(
-    facts: Facts, epsilon: Fraction, measured: Sequence[Grouping], sensitivity: Fraction
-) -> list[Fraction]:
+def _mean_variance(spread: Spread) -> float:
+    """Return the mean variance of the groups that are not public."""
+    unknown = float(spread.counts @ (spread.variances > 0))
+    return float(spread.variances @ spread.counts) / unknown if unknown else LEAST
+
+
+def _default_split(facts: Facts, epsilon: Fraction, asked: Sequence[Grouping], sensitivity: Fraction) -> list[Fraction]:
     layout = facts.layout
     # The search asks for hundreds of predictions, so trees of many nodes are predicted from their sizes alone.
-    nodes = sum(layout.groups(grouping) for grouping in measured) - max(map(layout.groups, measured))
+    nodes = sum(layout.groups(grouping) for grouping in asked) - max(map(layout.groups, asked))
     make = prediction if nodes <= MOST_NODES else smooth_prediction
-    predicted = make(facts, measured, measured)
-    sizes = [layout.groups(grouping) for grouping in measured]
+    predicted = make(facts, asked, asked)
+    sizes = [layout.groups(grouping) for grouping in asked]
     rate_of_all = float(epsilon / sensitivity)
 
     def cost(shares: list[float]) -> float:
-        rates = dict(zip(measured, (share * rate_of_all for share in shares), strict=True))
+        rates = dict(zip(asked, (share * rate_of_all for share in shares), strict=True))
         noise = {grouping: variance(rate) for grouping, rate in rates.items()}
-        errors = _errors(predicted, noise, {grouping: _ratio(rate) for grouping, rate in rates.items()}, measured)
+        errors = _errors(predicted, noise, {grouping: _ratio(rate) for grouping, rate in rates.items()}, asked)
         return math.fsum(math.sqrt(size) * error for size, error in zip(sizes, errors, strict=True))
 
-    return best_split(epsilon, sizes, cost)
+    return best_split(epsilon, sizes, finest_of(layout, asked), cost)
 
 
 def _check_sizes(sensitivity: Fraction, grain: Fraction) -> None:

@@ -123,7 +123,7 @@ class JointTable(Answering):
         write, write_end = cache(self._write), cache(self._write_end)  # small counts come again and again
         for rows, values in zip(self.rows, self.steps_of(measured), strict=True):
             lows, highs = (ends.ravel() for ends in intervals(measured, rows.grouping, confidence))
-            noise = self.plan.error(rows.grouping) * float(self.step)
+            noise = measured.plan.error(rows.grouping) * float(self.step)  # by the split of then
             ends = (lows, highs) if self.sign > 0 else (highs, lows)
             numbers = (values, *(part[list(rows.places)].tolist() for part in ends))
             answers += [
@@ -177,9 +177,11 @@ class JointTable(Answering):
 
     def mechanism(self) -> str:
         split = "; ".join(f"{self._title(grouping)} at {float(part):.4g}" for grouping, part in self.plan.split.items())
+        others = ", ".join(self._title(grouping) for grouping in self.plan.asked if grouping not in self.plan.split)
+        added = f". Added up from these, not measured: {others}" if others else ""
         return (
-            f"two-sided geometric noise on every group, epsilon split for the least predicted error: {split}. Then "
-            f"the nearest table of whole numbers that adds up, for free{self._public()}"
+            f"two-sided geometric noise on every group, epsilon split for the least predicted error: {split}{added}. "
+            f"Then the nearest table of whole numbers that adds up, for free{self._public()}"
         )
 
     def proof(self) -> str:

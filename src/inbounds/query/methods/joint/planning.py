@@ -2,17 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
 from fractions import Fraction
-from functools import partial
-from math import sqrt
 
 import numpy as np
 
 from inbounds.bounds import Bounds
 from inbounds.errors import InvalidQuestion
 from inbounds.joint.plan.plan import JointPlan
-from inbounds.joint.table.layout import Grouping, Layout
+from inbounds.joint.table.layout import Layout
 from inbounds.query.contract.count_facts import axis_of, facts_of, without_doubles
 from inbounds.query.contract.hierarchy import ancestors
 from inbounds.query.methods.joint.joint_table import JointTable, Rows
@@ -59,34 +56,21 @@ def joint_table(
         of_all_rows=question.condition is None and question.measure == Count(),
         possible=remaining.possible,
     )
-    make = partial(
-        JointPlan.of,
+    groupings = tuple(dict.fromkeys(part.grouping for part in rows))
+    places = None if remaining.possible is None else tuple(np.flatnonzero(remaining.possible).tolist())
+    # Whoever reads a table adds it up: so the total counts as one grouping, unless the sets asked for leave it out.
+    if question.sets is None and layout.total not in groupings and layout.total not in facts.known:
+        groupings = (*groupings, layout.total)
+    plan = JointPlan.of(
         layout,
         epsilon,
+        groupings,
         sensitivity=sensitivity / step,
         grain=grain / step,
         facts=facts,
         nonnegative=nonnegative,
     )
-    groupings = tuple(dict.fromkeys(part.grouping for part in rows))
-    places = None if remaining.possible is None else tuple(np.flatnonzero(remaining.possible).tolist())
-    return JointTable(_choose_plan(make, groupings, with_total=question.sets is None), rows, bounds, step, sign, places)
-
-
-def _choose_plan(make: Callable[..., JointPlan], groupings: tuple[Grouping, ...], *, with_total: bool) -> JointPlan:
-    """Return the plan with the least predicted error of what is asked for; the total is measured too if that helps.
-
-    Whoever reads a table adds it up: so the total counts as one grouping, asked for or not.
-    """
-    asked = make(groupings)
-    layout = asked.layout
-    if not with_total or layout.total in groupings or layout.total in asked.facts.known:
-        return asked
-    wanted = (*groupings, layout.total)
-    return min(
-        (asked, make(wanted)),
-        key=lambda plan: sum(sqrt(layout.groups(grouping)) * plan.error(grouping) for grouping in wanted),
-    )
+    return JointTable(plan, rows, bounds, step, sign, places)
 
 
 def _build_axes(question: Question) -> KeptAxes:
