@@ -17,6 +17,7 @@ from inbounds.query.contract.count_facts import axis_of, facts_of, without_doubl
 from inbounds.query.contract.hierarchy import ancestors
 from inbounds.query.methods.joint.joint_table import JointTable, Rows
 from inbounds.query.methods.joint.kept_axes import KeptAxes
+from inbounds.query.methods.joint.running_table import RunningTable
 from inbounds.query.question.cells import finest
 from inbounds.query.question.group import Group
 from inbounds.query.question.measure import Count
@@ -70,7 +71,11 @@ def joint_table(
     )
     groupings = tuple(dict.fromkeys(part.grouping for part in rows))
     places = None if remaining.possible is None else tuple(np.flatnonzero(remaining.possible).tolist())
-    return JointTable(_choose_plan(make, groupings, with_total=question.sets is None), rows, bounds, step, sign, places)
+    chosen = _choose_plan(make, groupings, with_total=question.sets is None)
+    table = JointTable(chosen, rows, bounds, step, sign, places)
+    if question.running is None:
+        return table
+    return RunningTable.of(table, question.groups[question.running].column.name)
 
 
 def _choose_plan(make: Callable[..., JointPlan], groupings: tuple[Grouping, ...], *, with_total: bool) -> JointPlan:
