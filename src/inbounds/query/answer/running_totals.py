@@ -11,7 +11,7 @@ from dataclasses import asdict, dataclass, replace
 from typing import Any
 
 from inbounds.query.answer.released.leaf import Ends, KeyRef, MeasureRef, Named, ReleasedRow, are_numbers, to_exact
-from inbounds.query.answer.released.window import WHOLE, Window, WindowCell
+from inbounds.query.answer.released.window import WHOLE, Window, WindowCell, windows_in
 from inbounds.query.answer.view import View
 from inbounds.query.expressions.node import Node
 from inbounds.query.methods.method import Answered
@@ -75,7 +75,7 @@ class RunningTotals:
 def running_place(view: View, question: Question) -> int | None:
     """Return the place of the group along which running totals are all that a view shows of measures; None if it
     shows anything else of them, or looks at some of the rows only."""
-    if not view.columns or question.sets is not None or not shows_all_rows(view):
+    if not view.columns or question.sets is not None or not _adds_up_all_rows(view):
         return None
     names = [group.column.node.name for group in question.groups]
     for place, group in enumerate(question.groups):
@@ -93,6 +93,13 @@ def shows_all_rows(view: View) -> bool:
     return inner is None or (
         inner.qualify is None and inner.limit is None and not inner.offset and shows_all_rows(inner)
     )
+
+
+def _adds_up_all_rows(view: View) -> bool:
+    """Return whether windows look at all released rows in the SELECT that has them; others may choose from these."""
+    if any(windows_in(*view.nodes)):
+        return shows_all_rows(view)
+    return view.grouped is None and view.inner is not None and _adds_up_all_rows(view.inner)
 
 
 def running_window(view: View, question: Question) -> Callable[[Window], bool]:

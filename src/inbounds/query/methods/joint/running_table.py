@@ -12,7 +12,6 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from inbounds.errors import InvalidParameter
 from inbounds.joint.measured.measurements import Measurements
 from inbounds.joint.measured.running_interval import running_intervals
 from inbounds.joint.plan.facts import Facts
@@ -30,6 +29,9 @@ if TYPE_CHECKING:
 
 WORTH = 0.9
 """Blocks are measured if running totals are then off by at most this part: they cost accuracy in each cell."""
+
+FEWEST = 3
+"""Of fewer keys there are no blocks."""
 
 MOST_BRANCHING = 64
 """So many blocks make one of the next at most: more are best only where two levels of thousands of keys are."""
@@ -56,10 +58,10 @@ class RunningTable(JointTable):
         if place is None or not is_cells or not is_kept or table.plan.facts.known:
             return table
         plain = cls(**{part.name: getattr(table, part.name) for part in fields(table)}, along=place)
-        try:
-            blocked = replace(plain, plan=_plan_blocks(table.plan, place, _best_widths(table.plan, axes[place].size)))
-        except InvalidParameter:  # noise for so small a part of epsilon cannot be had
+        if axes[place].size < FEWEST:
             return plain
+        # Levels have no smaller part of epsilon than cells or a total have at times: noise for it can be had.
+        blocked = replace(plain, plan=_plan_blocks(table.plan, place, _best_widths(table.plan, axes[place].size)))
         return blocked if blocked.mean_error <= WORTH * plain.mean_error else plain
 
     @property
@@ -123,7 +125,8 @@ def _best_widths(plan: JointPlan, size: int) -> list[int]:
         noise = variance(float(plan.epsilon * plan.grain / plan.sensitivity / len(widths)))
         return float(np.sqrt(running_variances(size, widths, [noise] * len(widths))).mean())
 
-    return min((block_widths(size, branching) for branching in range(2, MOST_BRANCHING + 1)), key=error)
+    branchings = range(2, min(MOST_BRANCHING + 1, size))
+    return min((block_widths(size, branching) for branching in branchings), key=error)
 
 
 def _plan_blocks(plan: JointPlan, place: int, widths: list[int]) -> JointPlan:
