@@ -145,6 +145,20 @@ def test_running_totals_are_another_question_than_counts(dataset: Dataset) -> No
         dataset.sql(RUNNING.replace("day", "ward")).ask(1, analyst="ana", request_id="running")
 
 
+def test_names_of_a_spelling_make_no_other_question(tmp_path: Path) -> None:
+    """Running totals along a column that a SELECT inside names are found, and have their intervals, by any name."""
+    text = (
+        "SELECT {0}, SUM(COUNT(*)) OVER (ORDER BY {0}) AS t "
+        "FROM (SELECT who, LEAST(COUNT(*), 80) AS {0} FROM visits GROUP BY who) AS v GROUP BY {0}"
+    )
+    with Playground(contract(COLUMNS, limit=90), "who BIGINT, day BIGINT, ward VARCHAR", tmp_path / "b.db") as visits:
+        first, again = (
+            visits.dataset.sql(text.format(name)).ask(1, analyst="ana", request_id="named") for name in ("n", "m")
+        )
+    assert first.released.running is not None
+    assert (again.rows, again.intervals) == (first.rows, first.intervals)
+
+
 def test_counts_serve_running_totals(dataset: Dataset) -> None:
     """Whoever has the counts has their running totals under the same request id, for free and as they add up."""
     counts = dataset.sql(COUNTS).ask(1, analyst="ana", request_id="counts")

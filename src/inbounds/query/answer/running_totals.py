@@ -24,7 +24,8 @@ Interval = tuple[Any, Any]
 class RunningTotals:
     """For each released row what is known of the sum of the rows up to it, along one of the keys."""
 
-    along: str
+    along: int
+    """By its place among the keys."""
     noise: tuple[float, ...]
     intervals: tuple[Interval, ...]
 
@@ -34,8 +35,7 @@ class RunningTotals:
         known = [cell.up_to for (cell, *_) in answers if cell.up_to is not None]
         if question.running is None or not known:
             return None
-        along = question.groups[question.running].column.node.name
-        return cls(along, tuple(each.noise for each in known), tuple(each.interval for each in known))
+        return cls(question.running, tuple(each.noise for each in known), tuple(each.interval for each in known))
 
     @classmethod
     def load(cls, data: Mapping[str, Any] | None) -> RunningTotals | None:
@@ -56,12 +56,13 @@ class RunningTotals:
         self, window: Window, rows: Sequence[ReleasedRow], computed: Sequence[WindowCell], names: Sequence[str]
     ) -> list[WindowCell] | None:
         """Return what a window is in all released rows with the intervals that are known; None if it is another one."""
-        kind = _sums_up(window, names, self.along)
+        along = names[self.along]
+        kind = _sums_up(window, names, along)
         if kind is None:
             return None
         places = range(len(rows))
         if kind == "all":  # the sum up to the last row with the same other keys
-            others = [tuple(key for name, key in row.keys.items() if name != self.along) for row in rows]
+            others = [tuple(key for name, key in row.keys.items() if name != along) for row in rows]
             last = {other: place for place, other in enumerate(others)}
             return [self._cell(cell, last[other]) for cell, other in zip(computed, others, strict=True)]
         return [self._cell(cell, place) for cell, place in zip(computed, places, strict=True)]

@@ -169,10 +169,9 @@ def _draw(plan: Plan, totals: Any, confidence: float, report: Progress) -> Part:
 
 
 def _running(plans: Sequence[Plan]) -> list[str]:
-    """Return along which key running totals were planned for, if they were."""
+    """Return along which group running totals were planned for, by its place: names may be those of a spelling."""
     questions = [plan.question for plan in plans if isinstance(plan.answering, RunningTable)]
-    pairs = ((one, one.running) for one in questions)
-    return [f"running totals along {one.groups[place].column.node}" for one, place in pairs if place is not None]
+    return [f"running totals along group {question.running}" for question in questions]
 
 
 def _measures_blocks(plans: Sequence[Plan]) -> bool:
