@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from fractions import Fraction
 from os import PathLike, fspath
 from pathlib import Path
@@ -238,7 +238,7 @@ class Ledger:
         *,
         rho: Fraction | None = None,
         delta: Amount | None = None,
-        earlier: str = "",
+        earlier: str | Sequence[str] = (),
     ) -> Receipt:
         """Take `amount` from what is left for `analyst`, durably, or raise and take nothing.
 
@@ -247,14 +247,16 @@ class Ledger:
 
         A request that was charged before is not charged again: its first receipt comes back, with its answer if it
         has one. The id then stands for the same analyst, dataset, amount, delta and fingerprint; anything else is
-        refused.  `earlier` is the fingerprint that the same request had before fingerprints were made otherwise.
+        refused.  `earlier` are fingerprints that go with the same request as well: what it had before they were made
+        otherwise, or that of a request whose answer serves this one.
         With `terms` a charge under others than were recorded is refused.
         """
         check_name(dataset, "a dataset")
         check_name(analyst, "an analyst")
         cost = Cost.of(amount, rho, delta)
         request = uuid4().hex if request_id is None else check_name(request_id, "a request_id")
-        for text in (fingerprint, earlier):
+        others = (earlier,) if isinstance(earlier, str) else tuple(earlier)
+        for text in (fingerprint, *others):
             check_text(text, "fingerprint")
         check_text(note, "note")
         agreed = None if terms is None else Terms.of(terms)
@@ -263,7 +265,7 @@ class Ledger:
             head = self._book.lock()
             first = self._book.charge(request)
             if first is not None:
-                same = first.fingerprint if first.fingerprint in (fingerprint, earlier or fingerprint) else fingerprint
+                same = first.fingerprint if first.fingerprint in filter(None, others) else fingerprint
                 return repeat_receipt(self._book, first, (dataset, analyst, cost.epsilon, cost.delta, same))
             self._transactions.settle()
             taken = spend(self._book, dataset, analyst, cost)

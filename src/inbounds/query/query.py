@@ -21,9 +21,10 @@ from inbounds.query.answer.boundary_remarks import remark_edges
 from inbounds.query.answer.explanation import Explanation
 from inbounds.query.answer.public_part import PublicPart
 from inbounds.query.answer.released.leaf import KeyRef, MeasureRef, kind_of, kind_of_measure, measures_in
-from inbounds.query.answer.released.needed_cells import raise_confidence
+from inbounds.query.answer.released.needed_cells import IsOne, never, raise_confidence
 from inbounds.query.answer.released.order import Order
 from inbounds.query.answer.released.window import windows_in
+from inbounds.query.answer.running_totals import running_place, running_window
 from inbounds.query.answer.view import AS_RELEASED, View, ViewColumn, write_over
 from inbounds.query.ask.derive import derive
 from inbounds.query.ask.options import read_confidence, read_cost, read_pooling, read_row_count
@@ -33,6 +34,7 @@ from inbounds.query.expressions.expression import Expression
 from inbounds.query.expressions.node import Node
 from inbounds.query.identity.question import identity_of
 from inbounds.query.methods.contribution_bound import row_limit
+from inbounds.query.methods.joint.running_table import RunningTable
 from inbounds.query.methods.method import Answered
 from inbounds.query.methods.plan import Plan, rho_of
 from inbounds.query.question.impossible_condition import is_there
@@ -185,7 +187,8 @@ class Query:
     @sheltered()
     def plan(self, epsilon: Any, *, pooling: Any = None) -> Plan:
         """Return how the question will be answered, if it is one; nothing is spent, and no row is looked at."""
-        return self.dataset.planned(self.question, read_cost(epsilon), read_pooling(pooling))
+        question = self.question if len(self.questions) > 1 else self._planned[0]
+        return self.dataset.planned(question, read_cost(epsilon), read_pooling(pooling))
 
     @sheltered()
     def plans(self, epsilon: Any, *, pooling: Any = None, weights: Sequence[Any] | None = None) -> tuple[Plan, ...]:
@@ -197,9 +200,16 @@ class Query:
             return () if paid is None else paid.plans(cost, pooling=fixed, weights=weights)
         plans = tuple(
             self.dataset.planned(question, cost * part, fixed)
-            for question, part in zip(self.questions, self._split_epsilon(weights), strict=True)
+            for question, part in zip(self._planned, self._split_epsilon(weights), strict=True)
         )
         return self.dataset.share_statements(plans)
+
+    @property
+    def _planned(self) -> tuple[Question, ...]:
+        """The questions as they are planned: if running totals are all that is shown, for these."""
+        if len(self.asked) > 1 or (place := running_place(self.shown, self.questions[0])) is None:
+            return self.questions
+        return (replace(self.questions[0], running=place),)
 
     def _split_epsilon(self, weights: Sequence[Any] | None) -> list[Fraction]:
         """Return which part of epsilon each question has: all the same, or by the weights of what was asked for."""
@@ -236,15 +246,16 @@ class Query:
         """What the contribution bound does to its answers."""
         return row_limit(self.questions)
 
-    def confidences(self, confidence: float) -> list[float]:
+    def confidences(self, confidence: float, plans: Sequence[Plan] = ()) -> list[float]:
         """Return the confidence of each question's intervals: higher where several have to hold at once."""
-        most = self.most_at_once(self.shown)
-        return [raise_confidence(confidence, at_once) for at_once in most]
+        is_running = any(isinstance(plan.answering, RunningTable) for plan in plans)
+        known = (running_window(self.shown, self.questions[0]),) if is_running else ()
+        return [raise_confidence(confidence, at_once) for at_once in self.most_at_once(self.shown, *known)]
 
-    def most_at_once(self, view: View) -> list[int]:
+    def most_at_once(self, view: View, is_one: IsOne = never) -> list[int]:
         """Return for each question how many released numbers must lie in their intervals for one that it is in."""
         most = [1] * len(self.questions)
-        of_measures = view.most_at_once(self.asked, len(self.questions[0].rows))
+        of_measures = view.most_at_once(self.asked, len(self.questions[0].rows), is_one)
         for (which, _), at_once in zip(self.places, of_measures, strict=True):
             most[which] = max(most[which], at_once)
         return most

@@ -17,6 +17,13 @@ if TYPE_CHECKING:
 NEAR = 1e-6
 """What is so near to a whole number is taken for it: the difference is a rounding error."""
 
+DIGITS = 6
+"""Remainders that agree in so many digits are taken for equal."""
+
+GOLDEN = (5**0.5 - 1) / 2
+"""Multiples of it, without their whole parts, lie evenly however many there are: equal remainders are taken in their
+order, so that sums over neighbours move by little as well."""
+
 
 def snap(values: NDArray[np.float64]) -> NDArray[np.float64]:
     """Return values with those that are all but whole made whole."""
@@ -53,7 +60,8 @@ def _changes(
     is_free: NDArray[np.bool_],
     parent: NDArray[np.intp],
 ) -> NDArray[np.int64]:
-    """Return what to add to each child's whole part: one each to those of the largest remainders.
+    """Return what to add to each child's whole part: one each to those of the largest remainders, of equal ones to some
+    that lie evenly among them.
 
     Only where sums are not those of the real cells is there more to do: all free children get the same more, or those
     with room the same less, until nothing is left over.
@@ -70,7 +78,7 @@ def _changes(
         # much).
         above = parent[places]
         sign = np.sign(left[above])
-        order = np.lexsort((-sign * remainders[places], above))
+        order = np.lexsort((places * GOLDEN % 1, -sign * np.round(remainders[places], DIGITS), above))
         places, above, sign = places[order], above[order], sign[order]
         first = np.searchsorted(above, above)
         count = np.searchsorted(above, above, side="right") - first

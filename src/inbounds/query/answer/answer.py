@@ -17,6 +17,7 @@ from inbounds.display.table import Column, TextTable
 from inbounds.query.answer.interval_cover import Cover, end_name, interval_name
 from inbounds.query.answer.reshaped.pivot_table import pivot_answer
 from inbounds.query.answer.reshaped.survival_curve import estimate_survival
+from inbounds.query.answer.running_totals import RunningTotals
 from inbounds.query.answer.shown_rows import choose_rows
 from inbounds.query.answer.whole_range import NOTHING_LEARNT, TOO_FEW_ROWS, WholeRange, mark_whole_ranges
 from inbounds.query.methods.contribution_bound import row_limit
@@ -69,6 +70,8 @@ class Answer:
     """What a table that adds up is an answer to, for whoever asks for a sum or a part of it later."""
     note: str | None = None
     """A further note on these answers."""
+    running: RunningTotals | None = field(default=None, repr=False, compare=False)
+    """What is known of running totals, if they were asked for."""
     confidences: tuple[float, ...] = field(default=(), repr=False, compare=False)
     """Of the interval of each measure, where they are above `confidence` so that several hold at once."""
     measured: tuple[int, ...] | None = field(default=None, repr=False, compare=False)
@@ -198,7 +201,10 @@ class Answer:
             tuple(ends if cut is None else cut.widen(ends) for ends, cut in zip(row, widened, strict=True))
             for row in self.intervals
         )
-        answer = replace(self, covers=covers, intervals=intervals)
+        running, cut = self.running, widened[0]
+        if running is not None and cut is not None:
+            running = running.widen(cut.widen)
+        answer = replace(self, covers=covers, intervals=intervals, running=running)
         return mark_whole_ranges(answer, questions, places, measures)
 
     def data(self) -> list[dict[str, Any]]:
@@ -310,6 +316,8 @@ class Answer:
             record["asked"] = self.asked
         if self.confidences:
             record["confidences"] = self.confidences
+        if self.running is not None:
+            record["running"] = self.running.data()
         return _write(record)
 
     @classmethod
@@ -322,7 +330,8 @@ class Answer:
         frame = cls(columns, (), (), Fraction(0), "", None, (), confidence, asked=asked)
         cells = [plans[which].answering.widest for which, _ in places]
         row = [[cell.value for cell in cells], [cell.noise for cell in cells], [cell.interval for cell in cells]]
-        keys = plans[0].question.row_keys
+        keys, running = plans[0].question.row_keys, RunningTotals.of(plans[0].question, plans[0].widest)
+        frame = replace(frame, running=running)
         text = replace(frame, confidences=(confidence,) * len(places)).dump()
         return len(text) + len(_write(keys)) + len(keys) * len(_write(row))
 
@@ -338,7 +347,8 @@ class Answer:
         columns, confidence = tuple(record["columns"]), record.get("confidence", FIRST_CONFIDENCE)
         confidences, asked = tuple(record.get("confidences", ())), record.get("asked")
         facts = (rows, noise, epsilon, request_id, row_limit, intervals, confidence)
-        return cls(columns, *facts, asked=asked, confidences=confidences)
+        running = RunningTotals.load(record.get("running"))
+        return cls(columns, *facts, asked=asked, confidences=confidences, running=running)
 
     @classmethod
     def of(
@@ -361,7 +371,9 @@ class Answer:
         cost = sum((plan.epsilon for plan in plans), Fraction(0))
         limit = row_limit([plan.question for plan in plans])
         columns = columns_of([plan.question for plan in plans], places)
-        return cls(columns, tuple(rows), tuple(noise), cost, request_id, limit, tuple(intervals), confidence)
+        facts = (cost, request_id, limit, tuple(intervals), confidence)
+        running = RunningTotals.of(plans[0].question, answers[0])
+        return cls(columns, tuple(rows), tuple(noise), *facts, running=running)
 
 
 def columns_of(questions: Sequence[Question], places: Sequence[tuple[int, int]]) -> tuple[str, ...]:

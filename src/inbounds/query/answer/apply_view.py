@@ -26,6 +26,7 @@ from inbounds.query.answer.released.leaf import (
 from inbounds.query.answer.released.window import Window, WindowCell, windows_in
 from inbounds.query.answer.released.window_rows import put_in_order
 from inbounds.query.answer.released.window_values import Followed, compute_window
+from inbounds.query.answer.running_totals import shows_all_rows
 from inbounds.query.answer.view import View, ViewColumn
 from inbounds.query.answer.whole_range import WholeRange
 from inbounds.query.expressions.node import Node
@@ -131,8 +132,18 @@ class Viewer:
         followed = Followed(self._risk, _expect_noise, self.public_rows and view.has_public_rows)
         for window in dict.fromkeys(windows_in(*view.nodes)):
             cells = compute_window(window, rows, self._sort_key, followed)
+            cells = self._know_running(window, rows, cells, view) or cells
             rows = [replace(row, windows={**row.windows, window: cell}) for row, cell in zip(rows, cells, strict=True)]
         return rows
+
+    def _know_running(
+        self, window: Window, rows: Sequence[ReleasedRow], cells: Sequence[WindowCell], view: View
+    ) -> list[WindowCell] | None:
+        """Return a running total in each row with what is known of it; None if nothing is."""
+        if self.released.running is None or len(self.measures) != 1 or not shows_all_rows(view):
+            return None
+        known = self.released.running.cells(window, rows, cells, [group.name for group in self.groups])
+        return known and [replace(cell, risk=self._risks[self.measures[0]]) for cell in known]
 
     def _group_rows(self, rows: list[ReleasedRow], view: View, by: Sequence[Node]) -> list[ReleasedRow]:
         """Return the first row of each group, in which windows over all rows of the group were computed."""

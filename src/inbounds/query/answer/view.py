@@ -11,7 +11,7 @@ from dataclasses import dataclass, replace
 from typing import cast
 
 from inbounds.query.answer.released.leaf import KeyRef, MeasureRef, Named, measures_in
-from inbounds.query.answer.released.needed_cells import needed_cells
+from inbounds.query.answer.released.needed_cells import IsOne, needed_cells, never
 from inbounds.query.answer.released.order import Order
 from inbounds.query.answer.released.window import windows_in
 from inbounds.query.expressions.condition import Condition
@@ -93,10 +93,13 @@ class View:
     def _chosen_by(*nodes: Node | None) -> bool:
         return not any(node is not None and measures_in(node) for node in nodes)
 
-    def most_at_once(self, measures: Iterable[Measure], rows: int) -> list[int]:
-        """Return for each measure how many released numbers must lie in their intervals for one that it is in."""
+    def most_at_once(self, measures: Iterable[Measure], rows: int, is_one: IsOne = never) -> list[int]:
+        """Return for each measure how many released numbers must lie in their intervals for one that it is in.
+
+        A window that `is_one` has an interval of its own.
+        """
         columns = [
-            needed_cells(column.of, rows) if self.has_public_rows or not any(windows_in(column.of)) else None
+            needed_cells(column.of, rows, is_one) if self.has_public_rows or not any(windows_in(column.of)) else None
             for column in self.columns
         ]
         return [

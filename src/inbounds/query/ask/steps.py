@@ -23,6 +23,7 @@ from inbounds.query.answer.derived_answer import StoredQuestion
 from inbounds.query.answer.unfinished_table import Part
 from inbounds.query.ask.draw import draw_once
 from inbounds.query.methods.joint.joint_table import JointTable, Unprojected
+from inbounds.query.methods.joint.running_table import RunningTable
 from inbounds.query.methods.plan import Plan, rho_of
 from inbounds.query.methods.usefulness import INSIST, why_useless
 from inbounds.query.question.clipping_warnings import warnings_of
@@ -78,13 +79,14 @@ class Asking:
     def charge(self, plans: Sequence[Plan]) -> Receipt:
         """Charge the analyst; the receipt has the answer if this request was answered before."""
         dataset = self.query.dataset
+        more = _running(plans) if _measures_blocks(plans) else []
         return dataset.ledger.charge(
             dataset.name,
             self.analyst,
             self.epsilon,
             request_id=self.request_id,
-            fingerprint=self._fingerprint(plans, self.query.facts, "in any spelling"),
-            earlier=self._fingerprint(plans, self.query.earlier_facts),
+            fingerprint=self._fingerprint(plans, self.query.facts, "in any spelling", *more),
+            earlier=self._served_by(plans),
             note=self.query.asked_text[:1000],
             terms=dataset.terms,
             rho=rho_of(plans) or None,
@@ -101,7 +103,7 @@ class Asking:
 
     def answer(self, plans: Sequence[Plan], totals: Sequence[Any], report: Progress) -> str:
         """Return the text to keep: private answers to all questions; if no table could be made, what was measured."""
-        confidences = self.query.confidences(self.confidence)
+        confidences = self.query.confidences(self.confidence, plans)
         drawn_from = zip(plans, totals, confidences, strict=True)
         parts = [_draw(plan, total, confidence, report) for plan, total, confidence in drawn_from]
         # If one table failed, all that was measured is kept: it is paid for, and can be tried again for nothing.
@@ -141,6 +143,15 @@ class Asking:
             raise unfinished_table.projection_failure(request_id)
         return replace(self.query.put_together(plans, answers, self.confidence), request_id=request_id)
 
+    def _served_by(self, plans: Sequence[Plan]) -> list[str]:
+        """Return the fingerprints of other requests whose answers serve this one, such as the same one once had."""
+        # The rows of a plain table add up to running totals as well, if less accurately.  The other way round, whoever
+        # asks for the rows is not given those that were measured for their sums.
+        running = _running(plans)
+        others = [[], running] if running else []
+        now = [self._fingerprint(plans, self.query.facts, "in any spelling", *more) for more in others]
+        return [self._fingerprint(plans, self.query.earlier_facts), *now]
+
     def _fingerprint(self, plans: Sequence[Plan], facts: Sequence[str], *more: str) -> str:
         """Tell questions apart: the same one has the same facts, cost and pooling, however it is shown."""
         facts = [*facts, *(str(plan.epsilon) for plan in plans), str(self.pooling)]
@@ -155,6 +166,17 @@ def _draw(plan: Plan, totals: Any, confidence: float, report: Progress) -> Part:
         return plan.answering.answer_all(plan.totals(totals), confidence, report, system)
     except Unprojected as failure:
         return failure.measured
+
+
+def _running(plans: Sequence[Plan]) -> list[str]:
+    """Return along which group running totals were planned for, by its place: names may be those of a spelling."""
+    questions = [plan.question for plan in plans if isinstance(plan.answering, RunningTable)]
+    return [f"running totals along group {question.running}" for question in questions]
+
+
+def _measures_blocks(plans: Sequence[Plan]) -> bool:
+    """Return whether blocks of keys are measured for running totals: then it is another measurement."""
+    return any(isinstance(plan.answering, RunningTable) and plan.answering.has_blocks for plan in plans)
 
 
 def longest_text(query: Query, plans: Sequence[Plan]) -> int:

@@ -54,6 +54,14 @@ Interval = tuple[Value, Value]
 
 
 @dataclass(frozen=True)
+class UpTo:
+    """What is known of the sum of the answers up to one of them: its expected noise, and an interval."""
+
+    noise: float
+    interval: Interval
+
+
+@dataclass(frozen=True)
 class Answered:
     """One private answer, its expected noise as far as that can be told from the answer itself, and an interval.
 
@@ -64,6 +72,8 @@ class Answered:
     """None where there is nothing to answer: the mean of a group whose released count is 0."""
     noise: float | None
     interval: Interval | None = None
+    up_to: UpTo | None = None
+    """Of its running total, where that was planned for."""
 
 
 class Answering(ABC):

@@ -46,6 +46,8 @@ class Question:
     """Which of the groups are told apart in each of several groupings, by place; None for all of them at once."""
     alone: bool = False
     """Whether each cell is answered by itself, and nothing makes cells add up."""
+    running: int | None = None
+    """The place of the group along which running totals are all that is shown, if they are."""
 
     def where(self, condition: Condition | str) -> Question:
         """Return the question about fewer rows: a condition, or its text as in SQL."""

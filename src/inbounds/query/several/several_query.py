@@ -119,7 +119,7 @@ class SeveralQuery(Query):
         limits = [query.row_limit for query in self._stack.queries]
         return " ".join(dict.fromkeys(limit for limit in limits if limit is not None)) or None
 
-    def confidences(self, confidence: float) -> list[float]:
+    def confidences(self, confidence: float, plans: Sequence[Plan] = ()) -> list[float]:
         needed: dict[tuple[Questions, int], float] = {}
         self._piece.need(confidence, needed)
         return [

@@ -18,7 +18,7 @@ from inbounds.joint.joint_release import JointRelease
 from inbounds.joint.measured.interval import intervals
 from inbounds.joint.measured.measurements import Measurements, measure
 from inbounds.joint.plan.plan import JointPlan
-from inbounds.joint.table.layout import Grouping
+from inbounds.joint.table.layout import Grouping, Layout
 from inbounds.privacy.certificate import Certificate
 from inbounds.privacy.guarantee import GuaranteeName
 from inbounds.privacy.rho import pure_in_parts
@@ -134,7 +134,7 @@ class JointTable(Answering):
 
     def steps_of(self, measured: Measurements) -> list[list[int]]:
         """Return the rows of every grouping without their intervals, in steps, of the nearest possible table."""
-        if measured.plan.layout != self.plan.layout:  # of when groups that cannot be were measured, too
+        if not self._is_of(measured.plan.layout):  # of when groups that cannot be were measured, too
             raise Unprojected(measured)
         try:
             cells = self._possible(JointRelease.of(measured).cells)
@@ -142,6 +142,9 @@ class JointTable(Answering):
             raise Unprojected(measured) from None
         sums = (np.asarray(self.plan.layout.sum(cells, rows.grouping)).ravel() for rows in self.rows)
         return [values[list(rows.places)].tolist() for rows, values in zip(self.rows, sums, strict=True)]
+
+    def _is_of(self, layout: Layout) -> bool:
+        return layout == self.plan.layout
 
     def _possible(self, cells: NDArray[np.int64]) -> NDArray[np.int64]:
         """Return cells of which no sum is beyond the bounds: brought nearer to zero, all of them alike, if one is."""

@@ -14,6 +14,7 @@ from inbounds.query.contract.count_facts import axis_of, facts_of, without_doubl
 from inbounds.query.contract.hierarchy import ancestors
 from inbounds.query.methods.joint.joint_table import JointTable, Rows
 from inbounds.query.methods.joint.kept_axes import KeptAxes
+from inbounds.query.methods.joint.running_table import RunningTable
 from inbounds.query.question.cells import finest
 from inbounds.query.question.group import Group
 from inbounds.query.question.measure import Count
@@ -70,7 +71,10 @@ def joint_table(
         facts=facts,
         nonnegative=nonnegative,
     )
-    return JointTable(plan, rows, bounds, step, sign, places)
+    table = JointTable(plan, rows, bounds, step, sign, places)
+    if question.running is None:
+        return table
+    return RunningTable.of(table, question.groups[question.running].column.name)
 
 
 def _build_axes(question: Question) -> KeptAxes:
