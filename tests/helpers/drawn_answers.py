@@ -234,7 +234,7 @@ class AskedOften:
         totals = [plan.totals(self._playground.dataset.engine.run(plan.sql)) for plan in plans]
         confidences, entropy = query.confidences(CONFIDENCE), Script(seed=seed)
         drawn_from = zip(plans, totals, confidences, strict=True)
-        parts = [_draw(plan, total, confidence, runs, entropy) for plan, total, confidence in drawn_from]
+        parts = [draw_parts(plan, total, confidence, runs, entropy) for plan, total, confidence in drawn_from]
         raised = tuple(confidences[which] for which, _ in query.places)
         together = (query.put_together(plans, run, CONFIDENCE) for run in zip(*parts, strict=True))
         answers = [query.view(replace(answer, confidences=raised)) for answer in together]
@@ -260,10 +260,10 @@ class AskedOften:
         self._playground.__exit__(kind, error, trace)
 
 
-def _draw(
+def draw_parts(
     plan: Plan, totals: list[list[int]], confidence: float, runs: int, entropy: Script
 ) -> list[list[tuple[Answered, ...]]]:
-    """Answer so many times: where there is one group, as if there were so many, which is faster."""
+    """Return what a plan releases so many times: of one group as if there were so many, which is faster."""
     if len(plan.rows) == 1:
         return [[one] for one in plan.answering.answer_all(totals * runs, confidence, _quiet, entropy)]
     return [plan.answering.answer_all(totals, confidence, _quiet, entropy) for _ in range(runs)]

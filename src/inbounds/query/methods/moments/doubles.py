@@ -38,6 +38,10 @@ class Doubles:
         for start in range(0, len(self.sums), most):
             yield replace(self, sums=self.sums[start : start + most])
 
+    def moved(self, law: SumNoise, part: float) -> Doubles:
+        """Return the same with a part of these noises, and nothing clamped."""
+        return replace(self, sums=self.sums[:, None, :] + part * law.nudges(self.sums.shape[-1]))
+
     @cached_property
     def together(self) -> Numbers:
         """All sums of each group."""

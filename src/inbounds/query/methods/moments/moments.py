@@ -48,6 +48,9 @@ if TYPE_CHECKING:
 
 THIRD = Fraction(1, 3)
 
+LITTLE = 1e-6
+"""A part of the sums that is so little that statistics move in a straight line, and enough for doubles."""
+
 
 @dataclass(frozen=True)
 class MomentsOfColumns(Answering):
@@ -155,16 +158,20 @@ class MomentsOfColumns(Answering):
         return self._error(statistic, max(rows or 0, 1), share=self.guessed_at) >= guess_error(statistic.bounds)
 
     def _error(self, statistic: Statistic, rows: int, *, share: Fraction) -> float:
-        """Return the error for so many rows with values spread over the range, or a share at the greater of two."""
-        # The sums that such rows have on average, as if they had been released; then the noise of the statistic there.
+        """Return the error for so many rows with values spread over the range, or a share at the greater of two.
+
+        To first order: so much noise that clamping is what keeps an answer near is not called little.
+        """
+        # The sums that such rows have on average, as if they had been released; then how steep the statistic is there.
         spread = [
             [THIRD if len(column.places) == 3 else share if place else 1 - share for place in column.places]
             for column in self.columns
         ]
         released = [rows * self.row * prod(parts) for parts in product(*spread)]
         sums, (low, high) = self._sums([released], Fraction(1)).doubles, statistic.hull
-        nudged = sums.nudged(self.noise)
-        return min(float(statistic.noise(sums, nudged, self.noise)[0]), high - low)
+        little = LITTLE * float(sums.together[0]) / self.noise.each
+        moved = statistic.noise(sums, sums.moved(self.noise, little), self.noise)
+        return min(float(moved[0]) / little, high - low)
 
     # In words.
 

@@ -1,10 +1,12 @@
 """How far noisy sums put a statistic off: the mean size of their noises, added up, each with its own factor.
 
 A statistic is off by the noise of each sum times its change with that sum, to first order.  The mean size of that
-depends on the law of the noise.  Where noise is large, sums are clamped and quotients bend: by how much less or more
-that moves the statistic is looked up at a few fixed noises, the nudges, which are even in probability.  A share `p = above / (above + below)` of two sums with noise `X` and `Y` is off by
+depends on the law of the noise.  A share `p = above / (above + below)` of two sums with noise `X` and `Y` is off by
 `((1 - p) X - p Y) / (above + below)`: where the two balance, that is three quarters of `E|X|` for Laplace noise, and
 more on a coarse lattice, all of it at last.
+
+Where the noise is large beside the sums, these are clamped and quotients bend.  So how far a statistic moves is looked
+up at a few fixed noises, the nudges, which are even in probability; they start from what was released.
 """
 
 from __future__ import annotations
@@ -83,8 +85,8 @@ class SumNoise:
         """
         straight = np.abs(factors @ self.nudges(factors.shape[-1]).T).mean(axis=-1)
         level = straight == 0
-        found: Numbers = np.abs(moved).mean(axis=-1) * np.where(level, 1, self.size(factors) / np.where(level, 1, straight))
-        return found
+        even: Numbers = np.where(level, 1, self.size(factors) / np.where(level, 1, straight))
+        return np.abs(moved).mean(axis=-1) * even
 
     def at(self, share: Numbers | float) -> Numbers:
         """Return the mean of `|(1 - p) X - p Y|` at a share `p`."""

@@ -135,7 +135,7 @@ class Statistic(ABC):
         """Return by how much it changes with each sum, to first order, times any number for each group."""
 
     def noise(self, sums: Doubles, nudged: Doubles, law: SumNoise) -> Numbers:
-        """Return the expected noise of all groups: how far it would move if the noise were added to what was released."""
+        """Return the expected noise of all groups: how far it moves if noise is added to what was released."""
         return law.mean_move(self.estimate(nudged) - self.estimate(sums)[:, None], self.change(sums))
 
     def answers(self, sums: MomentSums, summaries: list[Summary], noises: Numbers, pivots: Pivots) -> list[Answered]:
