@@ -144,7 +144,7 @@ MEASURES = {
     "COUNT DISTINCT": Measured("COUNT(DISTINCT who)", lambda r: [float(len(np.unique(r.who)))]),
     "SUM": Measured("SUM(x)", lambda r: [float((r.weights * r.x).sum())]),
     "AVG": Measured("AVG(x)", lambda r: [r.mean(r.x)]),
-    "PROPORTION": Measured("PROPORTION(x > 150)", lambda r: [r.mean(r.x > 150)]),
+    "PROPORTION": Measured("PROPORTION(x > 150)", lambda r: [r.mean(np.where(r.x > 150, 1.0, 0.0))]),
     "VARIANCE": Measured("VARIANCE(x)", lambda r: [r.covariance(r.x, r.x)], MOST**2),
     "STDDEV": Measured("STDDEV(x)", lambda r: [float(np.sqrt(r.covariance(r.x, r.x)))], MOST),
     "COVAR": Measured("COVAR_SAMP(x, y)", lambda r: [r.covariance(r.x, r.y)], MOST**2),
@@ -239,9 +239,11 @@ class AskedOften:
         together = (query.put_together(plans, run, CONFIDENCE) for run in zip(*parts, strict=True))
         answers = [query.view(replace(answer, confidences=raised)) for answer in together]
         truth = np.array(measured.truth(self.rows))
-        numbers = [np.array([_numbers(answer, of) for answer in answers]) for of in ("value", "noise", "low", "high")]
+        values, noise, low, high = (
+            np.array([_numbers(answer, of) for answer in answers]) for of in ("value", "noise", "low", "high")
+        )
         learnt = np.array([[one[0] for one in answer.learnt] for answer in answers])
-        return Drawn(truth, *numbers, learnt, ROUNDED * measured.size)
+        return Drawn(truth, values, noise, low, high, learnt, ROUNDED * measured.size)
 
     def foreseen(self, name: str, epsilon: float) -> dict[str, float]:
         """Return what the explanation of a question says of its noise."""

@@ -17,6 +17,8 @@ WIDEST = 3.5
 FALSE_ALARM = 1e-11
 """Of one interval: many are tried."""
 
+CUT_DRAWS = 100
+
 
 def is_covered(drawn: Drawn) -> bool:
     """Return whether so many intervals hold the truth as those that do with 95 % probability."""
@@ -58,6 +60,10 @@ def test_intervals_with_cut_rows_of_a_hospital(part: float, tmp_path: Path) -> N
     """Where it is public how much is over the limit, they hold the truth of all rows; those about the noise do not."""
     with CutTable(HOSPITAL, tmp_path / "ledger.db", part) as table:
         assert 0.005 < table.share <= part
-        tried = {sql: table.held(sql, 1, 200) for sql in table.questions}
-    assert [sql for sql, (held, _) in tried.items() if stats.binom.cdf(200 * held, 200, CONFIDENCE) < FALSE_ALARM] == []
-    assert stats.binom.cdf(200 * tried["SELECT COUNT(*) FROM visits"][1], 200, CONFIDENCE) < FALSE_ALARM
+        tried = {sql: table.held(sql, 1, CUT_DRAWS) for sql in table.questions}
+    assert [
+        sql
+        for sql, (held, _) in tried.items()
+        if stats.binom.cdf(CUT_DRAWS * held, CUT_DRAWS, CONFIDENCE) < FALSE_ALARM
+    ] == []
+    assert stats.binom.cdf(CUT_DRAWS * tried["SELECT COUNT(*) FROM visits"][1], CUT_DRAWS, CONFIDENCE) < FALSE_ALARM
