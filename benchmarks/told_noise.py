@@ -2,7 +2,7 @@
 
 Statements run once; a plan's answers are drawn again and again around their totals.  Told noise depends on what was
 released, so its median over the draws is taken.  Draws beside which no number is shown, because their interval is the
-whole range, count in neither; where that is most of them, nothing is compared.
+whole range, count in neither; where that is more than a tenth, nothing is compared.
 """
 
 from __future__ import annotations
@@ -18,6 +18,9 @@ from benchmarks.report import Report, Series
 ROWS = (200, 2000, 20_000)
 EPSILONS = (0.1, 0.5, 1, 3, 5)
 LOW, HIGH = 0.85, 1.15
+MOSTLY = 0.9
+"""Where fewer draws than that show a number, those that do are a chosen few."""
+
 FEWEST_ERRORS = 100
 """Where noise is mostly 0, a mean error of fewer than so many errors is not told from another."""
 
@@ -69,6 +72,6 @@ def _report(rows: int, several: bool, quick: bool) -> Report:
 
 def _ratio(drawn: Drawn) -> float | None:
     """Return told noise over realised; None where there is nothing to compare."""
-    if drawn.shown.mean() < 0.5 or (drawn.errors[drawn.shown] > drawn.rounded).sum() < FEWEST_ERRORS:
+    if drawn.shown.mean() < MOSTLY or (drawn.errors[drawn.shown] > drawn.rounded).sum() < FEWEST_ERRORS:
         return None
     return drawn.told / drawn.realised

@@ -15,7 +15,7 @@ FALSE_ALARM = 1e-11
 
 
 @pytest.mark.slow
-@pytest.mark.parametrize(("which", "part"), enumerate(SHARES), ids=["orders", "lines"])
+@pytest.mark.parametrize(("which", "part"), list(enumerate(SHARES)), ids=["orders", "lines"])
 def test_intervals_hold_the_truth_of_all_rows(tpch: Path, which: int, part: float, tmp_path: Path) -> None:
     """Whatever a limit cuts, intervals hold the truth at least 95 % of the time; those about the noise only do not."""
     with CutTable(shop_tables(tpch)[which], tmp_path / "ledger.db", part) as table:
