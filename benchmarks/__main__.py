@@ -11,6 +11,7 @@ from pathlib import Path
 from benchmarks import (
     arrays,
     construction,
+    coverage,
     joint,
     joint_check,
     joint_scale,
@@ -25,6 +26,7 @@ from benchmarks import (
     server,
     tables,
     timing_leak,
+    told_noise,
     totals,
     tpch,
 )
@@ -47,6 +49,8 @@ BENCHMARKS: dict[str, Callable[..., Report | Series]] = {
     "totals": totals.run,
     "tpch": tpch.run,
     "row-weights": row_weights.run,
+    "told-noise": told_noise.run,
+    "coverage": coverage.run,
     "joint": joint.run,
     "joint-split": joint_split.run_split,
     "joint-scale": joint_scale.run,
@@ -60,6 +64,7 @@ WITH_OWN_PEERS: dict[str, Callable[..., Report | Series]] = {
     "joint": joint.run,
     "joint-split": joint_split.run_split,
     "row-weights": row_weights.run,
+    "coverage": coverage.run,
 }
 """Their peers run in processes of their own, some of them in other environments; or their data are there."""
 

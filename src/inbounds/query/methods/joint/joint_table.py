@@ -5,7 +5,8 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass
 from fractions import Fraction
-from functools import cache, cached_property
+from functools import cache, cached_property, partial
+from math import exp
 from typing import TYPE_CHECKING
 
 import numpy as np
@@ -123,14 +124,23 @@ class JointTable(Answering):
         write, write_end = cache(self._write), cache(self._write_end)  # small counts come again and again
         for rows, values in zip(self.rows, self.steps_of(measured), strict=True):
             lows, highs = (ends.ravel() for ends in intervals(measured, rows.grouping, confidence))
-            noise = measured.plan.error(rows.grouping) * float(self.step)  # by the split of then
+            noise = cache(partial(self._noise, measured.plan.error(rows.grouping)))  # by the split of then
             ends = (lows, highs) if self.sign > 0 else (highs, lows)
             numbers = (values, *(part[list(rows.places)].tolist() for part in ends))
             answers += [
-                (Answered(write(value), noise, (write_end(low), write_end(high))),)
+                (Answered(write(value), noise(value), (write_end(low), write_end(high))),)
                 for value, low, high in zip(*numbers, strict=True)
             ]
         return answers
+
+    def _noise(self, predicted: float, steps: int) -> float:
+        """Return the expected noise of a number of steps, given that of its grouping before anything is clamped at 0.
+
+        Where nothing is below 0, what noise would take there stays at 0: of an empty group half of the noise is left.
+        """
+        if self.plan.nonnegative and predicted > 0:
+            predicted *= 1 - exp(-steps / predicted) / 2
+        return predicted * float(self.step)
 
     def steps_of(self, measured: Measurements) -> list[list[int]]:
         """Return the rows of every grouping without their intervals, in steps, of the nearest possible table."""

@@ -9,6 +9,7 @@ import numpy as np
 
 from inbounds.bounds import Bounds
 from inbounds.query.methods.method import Value, farthest, write_value
+from inbounds.query.methods.moments.doubles import Doubles
 from inbounds.query.methods.moments.noise import SumNoise
 from inbounds.query.methods.moments.sums import MomentSums
 
@@ -31,10 +32,13 @@ class CountOfRows(Statistic):
         return summary.count
 
     def ends(self, sums: MomentSums, pivots: Pivots) -> Ends:
-        return pivots.total_ends(sums.per_row(0, Fraction(1), Fraction(1)))
+        return pivots.total_ends(sums.doubles.per_row(0, Fraction(1), Fraction(1)))
 
-    def change(self, sums: MomentSums, summaries: list[Summary]) -> Numbers:
-        return sums.count_change()
+    def estimate(self, sums: Doubles) -> Numbers:
+        return sums.together / float(sums.row)
+
+    def change(self, sums: Doubles) -> Numbers:
+        return sums.total_change(0, Fraction(1), Fraction(1))
 
 
 class SumOfColumn(Statistic):
@@ -55,10 +59,14 @@ class SumOfColumn(Statistic):
         return write_value(self.bounds, summary.totals[self.axis])
 
     def ends(self, sums: MomentSums, pivots: Pivots) -> Ends:
-        return pivots.total_ends(sums.per_row(self.axis, self.column.low, self.column.high))
+        return pivots.total_ends(sums.doubles.per_row(self.axis, self.column.low, self.column.high))
 
-    def change(self, sums: MomentSums, summaries: list[Summary]) -> Numbers:
-        return sums.sum_change(self.axis, self.column.low, self.column.high)
+    def estimate(self, sums: Doubles) -> Numbers:
+        estimated: Numbers = sums.sums @ sums.per_row(self.axis, self.column.low, self.column.high)
+        return estimated
+
+    def change(self, sums: Doubles) -> Numbers:
+        return sums.total_change(self.axis, self.column.low, self.column.high)
 
 
 class MeanOfColumn(Statistic):
@@ -76,8 +84,11 @@ class MeanOfColumn(Statistic):
         start, spread = float(self.column.low), self.column.spread
         return start + spread * low, start + spread * high
 
-    def change(self, sums: MomentSums, summaries: list[Summary]) -> Numbers:
-        return sums.mean_change(self.axis) * self.column.spread
+    def estimate(self, sums: Doubles) -> Numbers:
+        return sums.means[self.axis] * self.column.spread
+
+    def change(self, sums: Doubles) -> Numbers:
+        return sums.mean_change(self.axis)
 
 
 class MeanAlone(MeanOfColumn):
@@ -87,6 +98,6 @@ class MeanAlone(MeanOfColumn):
         """Return the mean as the sums say it."""
         return write_value(self.bounds, summary.means[self.axis])
 
-    def noise(self, sums: MomentSums, summaries: list[Summary], law: SumNoise) -> Numbers:
+    def noise(self, sums: Doubles, nudged: Doubles, law: SumNoise) -> Numbers:
         """Return the expected noise of all groups; of no rows, it is the whole range."""
-        return np.where(sums.together > 0, super().noise(sums, summaries, law), self.column.spread)
+        return np.where(sums.together > 0, super().noise(sums, nudged, law), self.column.spread)

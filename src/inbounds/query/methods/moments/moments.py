@@ -14,7 +14,9 @@ from fractions import Fraction
 from functools import cached_property, partial
 from itertools import product
 from math import prod
-from typing import ClassVar
+from typing import TYPE_CHECKING, ClassVar
+
+import numpy as np
 
 from inbounds.bounds import Bounds
 from inbounds.display.figures import format_error
@@ -32,7 +34,8 @@ from inbounds.query.methods.method import (
     guess_error,
     report_groups,
 )
-from inbounds.query.methods.moments.noise import SumNoise
+from inbounds.query.methods.moments.doubles import Doubles
+from inbounds.query.methods.moments.noise import NUDGES, ROOM, SumNoise
 from inbounds.query.methods.moments.statistic import MomentColumn, Statistic, Summary
 from inbounds.query.methods.moments.statistics import STATISTICS, Statistics
 from inbounds.query.methods.moments.sums import MomentSums
@@ -40,7 +43,13 @@ from inbounds.query.methods.moments.tails import Tails
 from inbounds.query.question.measure import Measure
 from inbounds.sampling.entropy import Entropy, system
 
+if TYPE_CHECKING:
+    from inbounds.query.methods.moments.pivots import Numbers
+
 THIRD = Fraction(1, 3)
+
+LITTLE = 1e-6
+"""A part of the sums that is so little that statistics move in a straight line, and enough for doubles."""
 
 
 @dataclass(frozen=True)
@@ -105,8 +114,19 @@ class MomentsOfColumns(Answering):
         sums = self._sums(measured, self.grain)
         summaries = [self._summary(sums, group) for group in range(len(measured))]
         pivots = sums.pivots(self.tails, 1 - confidence)
-        answers = (statistic.answers(sums, summaries, self.noise, pivots) for statistic in self.statistics)
+        noises = self._noises(sums.doubles)
+        pairs = zip(self.statistics, noises, strict=True)
+        answers = (statistic.answers(sums, summaries, noise, pivots) for statistic, noise in pairs)
         return list(zip(*answers, strict=True))
+
+    def _noises(self, sums: Doubles) -> list[Numbers]:
+        """Return the expected noise of each measure in all groups: a few of them at a time, for there may be many."""
+        parts: list[list[Numbers]] = [[] for _ in self.statistics]
+        for some in sums.split(ROOM // (NUDGES * self.number)):
+            nudged = some.nudged(self.noise)
+            for part, statistic in zip(parts, self.statistics, strict=True):
+                part.append(statistic.noise(some, nudged, self.noise))
+        return [np.concatenate(part) for part in parts]
 
     def _sums(self, measured: Sequence[Sequence[int | Fraction]], step: Fraction) -> MomentSums:
         places = [*product(*(column.places for column in self.columns))]
@@ -138,15 +158,20 @@ class MomentsOfColumns(Answering):
         return self._error(statistic, max(rows or 0, 1), share=self.guessed_at) >= guess_error(statistic.bounds)
 
     def _error(self, statistic: Statistic, rows: int, *, share: Fraction) -> float:
-        """Return the error for so many rows with values spread over the range, or a share at the greater of two."""
-        # The sums that such rows have on average, as if they had been released; then the noise of the statistic there.
+        """Return the error for so many rows with values spread over the range, or a share at the greater of two.
+
+        To first order: so much noise that clamping is what keeps an answer near is not called little.
+        """
+        # The sums that such rows have on average, as if they had been released; then how steep the statistic is there.
         spread = [
             [THIRD if len(column.places) == 3 else share if place else 1 - share for place in column.places]
             for column in self.columns
         ]
         released = [rows * self.row * prod(parts) for parts in product(*spread)]
-        sums, (low, high) = self._sums([released], Fraction(1)), statistic.hull
-        return min(float(statistic.noise(sums, [self._summary(sums, 0)], self.noise)[0]), high - low)
+        sums, (low, high) = self._sums([released], Fraction(1)).doubles, statistic.hull
+        little = LITTLE * float(sums.together[0]) / self.noise.each
+        moved = statistic.noise(sums, sums.moved(self.noise, little), self.noise)
+        return min(float(moved[0]) / little, high - low)
 
     # In words.
 

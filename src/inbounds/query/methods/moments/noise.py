@@ -4,13 +4,16 @@ A statistic is off by the noise of each sum times its change with that sum, to f
 depends on the law of the noise.  A share `p = above / (above + below)` of two sums with noise `X` and `Y` is off by
 `((1 - p) X - p Y) / (above + below)`: where the two balance, that is three quarters of `E|X|` for Laplace noise, and
 more on a coarse lattice, all of it at last.
+
+Where the noise is large beside the sums, these are clamped and quotients bend.  So how far a statistic moves is looked
+up at a few fixed noises, the nudges, which are even in probability; they start from what was released.
 """
 
 from __future__ import annotations
 
 from dataclasses import dataclass
 from fractions import Fraction
-from functools import cached_property
+from functools import cache, cached_property
 from math import ceil
 from typing import TYPE_CHECKING
 
@@ -28,6 +31,12 @@ FINE = 4
 
 SHARES = np.linspace(0, 1, 241)
 """Where the mean is computed; in between, it is convex and nearly straight."""
+
+NUDGES = 64
+"""Noises at which it is looked up how far a statistic moves; half of them are the others the other way round."""
+
+ROOM = 2**17
+"""So many numbers are worked with at a time: then they stay near the processor."""
 
 NODES, WEIGHTS = np.polynomial.legendre.leggauss(48)
 ANGLES = np.pi / 4 * (NODES + 1)
@@ -64,6 +73,21 @@ class SumNoise:
         together = sizes.sum(axis=-1)
         return together * self.at(sizes[..., 1] / np.where(together > 0, together, 1))
 
+    def nudges(self, count: int) -> Numbers:
+        """Return noises of so many sums, in rows."""
+        return self.each * _nudges(count)
+
+    def mean_move(self, moved: Numbers, factors: Numbers) -> Numbers:
+        """Return the mean size of what each group is moved by, given what the nudges move it by.
+
+        There are few nudges.  The mean size of a weighed sum of noises is known, so the weighed sum with these factors,
+        which is the same to first order but for a factor, says by how much the mean over the nudges is off.
+        """
+        straight = np.abs(factors @ self.nudges(factors.shape[-1]).T).mean(axis=-1)
+        level = straight == 0
+        even: Numbers = np.where(level, 1, self.size(factors) / np.where(level, 1, straight))
+        return np.abs(moved).mean(axis=-1) * even
+
     def at(self, share: Numbers | float) -> Numbers:
         """Return the mean of `|(1 - p) X - p Y|` at a share `p`."""
         share = np.asarray(share)
@@ -80,6 +104,21 @@ class SumNoise:
         both = np.outer(law, law)
         half = [float((both * np.abs(np.subtract.outer((1 - p) * noise, p * noise))).sum()) for p in SHARES[:121]]
         return np.array([*half, *half[-2::-1]])  # what holds for a share holds for the rest of it
+
+
+@cache
+def _nudges(count: int) -> Numbers:
+    """Return Laplace noises of scale 1 that fill their space evenly: an additive recurrence, and its mirror.
+
+    The recurrence steps by powers of the root of `x^(d + 1) = x + 1`, as the golden ratio does along a line.
+    """
+    root = 1.5
+    for _ in range(50):
+        root = (1 + root) ** (1 / (count + 1))
+    steps = root ** -np.arange(1, count + 1)
+    half = np.outer(np.arange(1, NUDGES // 2 + 1), steps) % 1
+    noises = np.where(half < 0.5, 1, -1) * -np.log(1 - np.abs(2 * half - 1))
+    return np.concatenate([noises, -noises])
 
 
 def mean_size(factors: Numbers, scale: float) -> Numbers:

@@ -13,7 +13,7 @@ import numpy as np
 
 from inbounds.bounds import Bounds
 from inbounds.query.methods.method import Interval, Value
-from inbounds.query.methods.moments.noise import SumNoise
+from inbounds.query.methods.moments.doubles import Doubles
 from inbounds.query.methods.moments.pivots import Pivots
 from inbounds.query.methods.moments.sums import MomentSums
 
@@ -24,6 +24,9 @@ from inbounds.query.methods.moments.statistic import Statistic, Summary, clamp
 
 OF_COUNT = 0.02
 """The part of alpha for the number of rows of a sample."""
+
+TINY = 1e-12
+"""A variance that is 0 is taken for this where something is divided by it."""
 
 
 class _OfProducts(Statistic):
@@ -59,6 +62,11 @@ class _InUnits(_OfProducts):
         factor = self.unit * (count / (count - 1) if self.measure.sample else 1)
         return clamp(part * factor, -self.most, self.most) + 0.0  # no -0.0
 
+    def estimated(self, parts: Numbers, sums: Doubles) -> Numbers:
+        """Return the same for many groups."""
+        factor = self.unit * (sums.of_sample if self.measure.sample else 1)
+        return np.clip(parts * factor, -self.most, self.most)
+
     def scaled(self, sums: MomentSums, pivots: Pivots, find: Callable[[Pivots], Ends]) -> Ends:
         """Return ends in the units of the columns, and of a sample where that is asked for: of two rows or more.
 
@@ -69,7 +77,7 @@ class _InUnits(_OfProducts):
             return low, high
         counted = pivots.alpha * OF_COUNT
         low, high = (end * self.unit for end in find(replace(pivots, alpha=pivots.alpha - counted)))
-        rows = pivots.total_ends(sums.per_row(0, Fraction(1), Fraction(1)), counted)
+        rows = pivots.total_ends(sums.doubles.per_row(0, Fraction(1), Fraction(1)), counted)
         few, many = (np.maximum(end, 2) for end in rows)
         larger, smaller = few / (few - 1), many / (many - 1)
         return np.where(low < 0, low * larger, low * smaller), np.where(high > 0, high * larger, high * smaller)
@@ -93,19 +101,11 @@ class VarianceOfColumn(_InUnits):
     def ends(self, sums: MomentSums, pivots: Pivots) -> Ends:
         return self.scaled(sums, pivots, lambda left: left.variance_ends(self.axis))
 
-    def change(self, sums: MomentSums, summaries: list[Summary]) -> Numbers:
-        return sums.variance_change(self.axis) * self.unit
+    def estimate(self, sums: Doubles) -> Numbers:
+        return self.estimated(sums.possible_variances[self.axis], sums)
 
-    def noise(self, sums: MomentSums, summaries: list[Summary], law: SumNoise) -> Numbers:
-        """Return the expected noise of all groups, to second order.
-
-        A variance is least about the mean, and so off by the square of what the mean is off, also where it is greatest
-        and nothing else moves it.
-        """
-        return super().noise(sums, summaries, law) + self._square(sums, summaries, law)
-
-    def _square(self, sums: MomentSums, summaries: list[Summary], law: SumNoise) -> Numbers:
-        return 2 * law.each**2 * (sums.mean_change(self.axis) ** 2).sum(axis=1) * self.unit
+    def change(self, sums: Doubles) -> Numbers:
+        return sums.variance_change(self.axis)
 
 
 class DeviationOfColumn(VarianceOfColumn):
@@ -123,14 +123,8 @@ class DeviationOfColumn(VarianceOfColumn):
         low, high = super().ends(sums, pivots)
         return np.sqrt(low), np.sqrt(high)
 
-    def change(self, sums: MomentSums, summaries: list[Summary]) -> Numbers:
-        return super().change(sums, summaries) / self._twice(summaries)[:, None]
-
-    def _square(self, sums: MomentSums, summaries: list[Summary], law: SumNoise) -> Numbers:
-        return super()._square(sums, summaries, law) / self._twice(summaries)
-
-    def _twice(self, summaries: list[Summary]) -> Numbers:
-        return np.array([2 * self.column.spread * sqrt(_some(summary.variances[self.axis])) for summary in summaries])
+    def estimate(self, sums: Doubles) -> Numbers:
+        return np.sqrt(super().estimate(sums))
 
 
 class CovarianceOfColumns(_InUnits):
@@ -151,8 +145,11 @@ class CovarianceOfColumns(_InUnits):
     def ends(self, sums: MomentSums, pivots: Pivots) -> Ends:
         return self.scaled(sums, pivots, Pivots.covariance_ends)
 
-    def change(self, sums: MomentSums, summaries: list[Summary]) -> Numbers:
-        return sums.covariance_change() * self.unit
+    def estimate(self, sums: Doubles) -> Numbers:
+        return self.estimated(sums.possible_covariance, sums)
+
+    def change(self, sums: Doubles) -> Numbers:
+        return sums.covariance_change()
 
 
 class CorrelationOfColumns(_OfProducts):
@@ -166,14 +163,10 @@ class CorrelationOfColumns(_OfProducts):
     def ends(self, sums: MomentSums, pivots: Pivots) -> Ends:
         return pivots.correlation_ends()
 
-    def change(self, sums: MomentSums, summaries: list[Summary]) -> Numbers:
-        variances = np.array([[*map(_some, summary.variances)] for summary in summaries])
-        first, second = variances[:, :1], variances[:, 1:]
-        correlation = np.array([summary.correlation or 0.0 for summary in summaries])[:, None]
+    def estimate(self, sums: Doubles) -> Numbers:
+        return sums.correlation
+
+    def change(self, sums: Doubles) -> Numbers:
+        first, second = (np.maximum(variance, TINY)[:, None] for variance in sums.possible_variances)
         relative = sums.variance_change(0) / first + sums.variance_change(1) / second
-        return sums.covariance_change() / np.sqrt(first * second) - correlation / 2 * relative
-
-
-def _some(number: float) -> float:
-    """Return a number that can be divided by: where it is 0, the noise is as wide as the bounds."""
-    return max(number, 1e-12)
+        return sums.covariance_change() / np.sqrt(first * second) - sums.correlation[:, None] / 2 * relative

@@ -13,6 +13,7 @@ import numpy as np
 
 from inbounds.bounds import Bounds
 from inbounds.query.methods.method import Answered, Interval, Value, around, farthest, on_step
+from inbounds.query.methods.moments.doubles import Doubles
 from inbounds.query.methods.moments.noise import SumNoise
 from inbounds.query.methods.moments.sums import MomentSums
 
@@ -87,13 +88,13 @@ class Summary:
         most = share * (1 - share)  # as all values lie between the ends
         if len(column.places) < 3:
             return most
-        return clamp(float(self.sums.variances[axis][self.group]), 0.0, most)
+        return clamp(float(self.sums.doubles.variances[axis][self.group]), 0.0, most)
 
     @cached_property
     def covariance(self) -> float:
         """The covariance of two columns."""
         most = sqrt(prod(self.variances))
-        return clamp(float(self.sums.covariance[self.group]), -most, most)
+        return clamp(float(self.sums.doubles.covariance[self.group]), -most, most)
 
     @property
     def correlation(self) -> float | None:
@@ -104,7 +105,7 @@ class Summary:
 
 @dataclass(frozen=True)
 class Statistic(ABC):
-    """One of what is asked for: where it can be, what it is, and how sums change it."""
+    """One of what is asked for: where it can be, what it is, and how far noise moves it."""
 
     measure: Any
     columns: tuple[MomentColumn, ...]
@@ -126,16 +127,20 @@ class Statistic(ABC):
         """Return where it can be, by what was measured."""
 
     @abstractmethod
-    def change(self, sums: MomentSums, summaries: list[Summary]) -> Numbers:
-        """Return by how much it changes with each sum, to first order."""
+    def estimate(self, sums: Doubles) -> Numbers:
+        """Return what it is by some sums, before it is rounded."""
 
-    def noise(self, sums: MomentSums, summaries: list[Summary], law: SumNoise) -> Numbers:
-        """Return the expected noise of all groups, to first order."""
-        return law.size(self.change(sums, summaries))
+    @abstractmethod
+    def change(self, sums: Doubles) -> Numbers:
+        """Return by how much it changes with each sum, to first order, times any number for each group."""
 
-    def answers(self, sums: MomentSums, summaries: list[Summary], law: SumNoise, pivots: Pivots) -> list[Answered]:
+    def noise(self, sums: Doubles, nudged: Doubles, law: SumNoise) -> Numbers:
+        """Return the expected noise of all groups: how far it moves if noise is added to what was released."""
+        return law.mean_move(self.estimate(nudged) - self.estimate(sums)[:, None], self.change(sums))
+
+    def answers(self, sums: MomentSums, summaries: list[Summary], noises: Numbers, pivots: Pivots) -> list[Answered]:
         """Return what it is in all groups, with its noise and an interval, which holds the answer as well."""
-        (low, high), noise = self.hull, self.noise(sums, summaries, law).tolist()
+        (low, high), noise = self.hull, noises.tolist()
         lows, highs = (np.clip(end, low, high).tolist() for end in self.ends(sums, pivots))
         answers = []
         for group, summary in enumerate(summaries):
