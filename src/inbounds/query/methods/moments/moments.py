@@ -9,9 +9,9 @@ follows.
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from fractions import Fraction
-from functools import cached_property, partial
+from functools import cached_property, lru_cache, partial
 from itertools import product
 from math import prod
 from typing import ClassVar
@@ -27,12 +27,16 @@ from inbounds.query.methods.method import (
     Answered,
     Answering,
     Foreseen,
+    Interval,
     at_rows,
     drawer,
     guess_error,
+    one_of,
     report_groups,
 )
+from inbounds.query.methods.moments.averages import CountOfRows, SumOfColumn
 from inbounds.query.methods.moments.noise import SumNoise
+from inbounds.query.methods.moments.pivots import Pivots
 from inbounds.query.methods.moments.statistic import MomentColumn, Statistic, Summary
 from inbounds.query.methods.moments.statistics import STATISTICS, Statistics
 from inbounds.query.methods.moments.sums import MomentSums
@@ -105,8 +109,23 @@ class MomentsOfColumns(Answering):
         sums = self._sums(measured, self.grain)
         summaries = [self._summary(sums, group) for group in range(len(measured))]
         pivots = sums.pivots(self.tails, 1 - confidence)
-        answers = (statistic.answers(sums, summaries, self.noise, pivots) for statistic in self.statistics)
+        answers = (self._answers(statistic, sums, summaries, pivots) for statistic in self.statistics)
         return list(zip(*answers, strict=True))
+
+    def _answers(
+        self, statistic: Statistic, sums: MomentSums, summaries: list[Summary], pivots: Pivots
+    ) -> list[Answered]:
+        """Return what one of what is asked for is in all groups; a number of rows can be told more surely later."""
+        answers = statistic.answers(sums, summaries, self.noise, pivots)
+        if not isinstance(statistic, CountOfRows | SumOfColumn):
+            return answers
+
+        @lru_cache(2)
+        def at(confidence: float) -> list[Interval]:
+            surer = statistic.answers(sums, summaries, self.noise, sums.pivots(self.tails, 1 - confidence))
+            return [answered.interval for answered in surer if answered.interval is not None]
+
+        return [replace(answered, surer=partial(one_of, at, place)) for place, answered in enumerate(answers)]
 
     def _sums(self, measured: Sequence[Sequence[int | Fraction]], step: Fraction) -> MomentSums:
         places = [*product(*(column.places for column in self.columns))]
