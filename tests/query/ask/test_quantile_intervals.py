@@ -77,7 +77,9 @@ def test_intervals_hold_the_true_quantiles(playground: Playground, by: str, coun
 
 def test_days_have_intervals_of_days(playground: Playground) -> None:
     """Intervals of days begin and end with days, and are the same when they were written as JSON and read."""
-    answer = playground.dataset.sql("SELECT COUNT(day), QUANTILES(day, 0.2, 0.5, 0.8) FROM visits").ask(5, analyst="ana")
+    answer = playground.dataset.sql("SELECT COUNT(day), QUANTILES(day, 0.2, 0.5, 0.8) FROM visits").ask(
+        5, analyst="ana"
+    )
     (low, high) = answer.intervals[0][2] or (None, None)
     assert str(low).startswith("2026-")
     assert low < answer.rows[0][2] < high

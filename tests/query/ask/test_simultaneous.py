@@ -128,7 +128,9 @@ def test_what_is_computed_holds_with_them(playground: Playground) -> None:
     answer = asked(playground, sql)
     totals = {ends[1] for ends in answer.intervals}
     assert totals == {(sum(ends[0][0] for ends in answer.intervals), sum(ends[0][1] for ends in answer.intervals))}  # type: ignore[index]
-    having = "SELECT ward, COUNT(*) AS n, RANK() OVER (ORDER BY COUNT(*)) AS r FROM visits GROUP BY ward HAVING COUNT(*) > 0"
+    having = (
+        "SELECT ward, COUNT(*) AS n, RANK() OVER (ORDER BY COUNT(*)) AS r FROM visits GROUP BY ward HAVING COUNT(*) > 0"
+    )
     assert asked(playground, having).interval_names[0] == "95 % simultaneous interval"
     ratio = asked(playground, "SELECT sex, 100 * SUM(age) / COUNT(*) AS it FROM visits GROUP BY sex", epsilon=5)
     assert all(ends[0] is not None for ends in ratio.intervals)
@@ -136,11 +138,12 @@ def test_what_is_computed_holds_with_them(playground: Playground) -> None:
 
 def test_several_selects_hold_together(playground: Playground) -> None:
     """A query of several SELECTs counts the intervals of all of them, and shows that they hold at once."""
+    by_ward = "(SELECT ward, COUNT(*) AS n FROM visits WHERE sex = '{}' GROUP BY ward) AS {}"
     for sql in (
         "SELECT COUNT(*) FROM visits WHERE sex = 'f' UNION ALL SELECT SUM(age) FROM visits",
         "SELECT (SELECT COUNT(*) FROM visits WHERE sex = 'f') - (SELECT SUM(age) FROM visits) AS d",
-        "SELECT a.ward, a.n - b.n AS d FROM (SELECT ward, COUNT(*) AS n FROM visits WHERE sex = 'f' GROUP BY ward) AS a "
-        "JOIN (SELECT ward, COUNT(*) AS n FROM visits WHERE sex = 'm' GROUP BY ward) AS b ON a.ward = b.ward",
+        f"SELECT a.ward, a.n - b.n AS d FROM {by_ward.format('f', 'a')} JOIN {by_ward.format('m', 'b')} "
+        "ON a.ward = b.ward",
     ):
         answer = asked(playground, sql, epsilon=2)
         assert answer.simultaneous
