@@ -97,6 +97,13 @@ def test_an_answer_is_the_one_that_a_dataset_gives(
     assert there.to_arrow().equals(here.to_arrow())
 
 
+def test_intervals_at_once_are_asked_for_and_explained(visits: RemoteDataset) -> None:
+    """Over the network, too, intervals can hold at once, and the explanation says how many."""
+    query = visits.sql("SELECT sex, COUNT(*) FROM visits GROUP BY sex")
+    assert "All 2 intervals hold at once" in str(query.explain(1, simultaneous=True))
+    assert query.ask(1, simultaneous=True).interval_names == ("95 % simultaneous interval",)
+
+
 def test_days_are_days(visits: RemoteDataset) -> None:
     """A median of days is a day, and so are the ends of an interval, if there are any."""
     found = visits.sql("SELECT MEDIAN(day), AVG(day) FROM visits").ask(2)

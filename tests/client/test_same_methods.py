@@ -64,6 +64,8 @@ NOT_REMOTE: dict[type, dict[str, str]] = {
         "most_at_once": INSIDE,
         "row_limit": INSIDE,
         "confidences": INSIDE,
+        "at_once": INSIDE,
+        "describe_intervals": INSIDE,
         "put_together": INSIDE,
         "longest": INSIDE,
         "remarks": INSIDE,

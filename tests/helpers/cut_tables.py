@@ -94,7 +94,9 @@ class CutTable:
         plans = query.plans(epsilon)
         totals = [plan.totals(self._playground.dataset.engine.run(plan.sql)) for plan in plans]
         parts = [draw_parts(plans[0], totals[0], CONFIDENCE, draws, Script(seed=3))]
-        drawn = [query.put_together(plans, run, CONFIDENCE) for run in zip(*parts, strict=True)]
+        drawn = [
+            query.put_together(plans, run, CONFIDENCE, [CONFIDENCE] * len(plans)) for run in zip(*parts, strict=True)
+        ]
         truths = {tuple(row[:-1]): float(row[-1]) for row in self._playground.plainly(sql)}
         shown = np.array([list(_held(query.view(answer), truths)) for answer in drawn])
         return float(shown.mean(axis=0).min()), float(np.mean([[*_held(one, truths)] for one in drawn], axis=0).min())

@@ -236,7 +236,7 @@ class AskedOften:
         drawn_from = zip(plans, totals, confidences, strict=True)
         parts = [draw_parts(plan, total, confidence, runs, entropy) for plan, total, confidence in drawn_from]
         raised = tuple(confidences[which] for which, _ in query.places)
-        together = (query.put_together(plans, run, CONFIDENCE) for run in zip(*parts, strict=True))
+        together = (query.put_together(plans, run, CONFIDENCE, confidences) for run in zip(*parts, strict=True))
         answers = [query.view(replace(answer, confidences=raised)) for answer in together]
         truth = np.array(measured.truth(self.rows))
         values, noise, low, high = (

@@ -127,9 +127,16 @@ class RemoteQuery:
         """Return the query with each cell answered separately: less error in each, but totals need not add up."""
         return replace(self, each_alone=True)
 
-    def explain(self, epsilon: Any, *, pooling: Any = None, weights: Sequence[Any] | None = None) -> RemoteExplanation:
+    def explain(
+        self,
+        epsilon: Any,
+        *,
+        pooling: Any = None,
+        weights: Sequence[Any] | None = None,
+        simultaneous: bool = False,
+    ) -> RemoteExplanation:
         """Preview the query: sensitivity, bounds, mechanism and why, cost, expected noise, remaining budget."""
-        body = self._make_body(epsilon, pooling, weights)
+        body = self._make_body(epsilon, pooling, weights, simultaneous=simultaneous)
         return RemoteExplanation(self.dataset.connection.consult(f"{self.dataset.path}/explain", body))
 
     def ask(
@@ -140,14 +147,16 @@ class RemoteQuery:
         pooling: Any = None,
         weights: Sequence[Any] | None = None,
         confidence: float = CONFIDENCE,
+        simultaneous: bool = False,
         force: bool = False,
     ) -> Answer:
         """Charge you for the query, then return its private answers.  Public knowledge is free.
 
         Repeating a `request_id` returns the same answer for free, so a lost connection never costs twice.
+        With `simultaneous`, all intervals hold at once with the confidence, instead of each by itself.
         With `force`, a query whose answer would tell nothing is charged instead of refused.
         """
-        body = self._make_body(epsilon, pooling, weights) | {"confidence": confidence}
+        body = self._make_body(epsilon, pooling, weights, simultaneous=simultaneous) | {"confidence": confidence}
         body |= {"force": True} if force else {}
         request = uuid4().hex if request_id is None else request_id
         answer = read_answer(self.dataset.connection.post(f"{self.dataset.path}/answers", body, request))
@@ -163,12 +172,16 @@ class RemoteQuery:
                 return None
             raise
 
-    def _make_body(self, epsilon: Any, pooling: Any, weights: Sequence[Any] | None) -> dict[str, Any]:
+    def _make_body(
+        self, epsilon: Any, pooling: Any, weights: Sequence[Any] | None, *, simultaneous: bool
+    ) -> dict[str, Any]:
         body: dict[str, Any] = {"sql": self.text, "epsilon": format_amount(units(epsilon)), "alone": self.each_alone}
         if pooling is not None:
             body["pooling"] = write_number(pooling, "pooling")
         if weights is not None:
             body["weights"] = [write_number(weight, "weights") for weight in weights]
+        if simultaneous:  # an older server knows nothing of it
+            body["simultaneous"] = True
         return body
 
     def __repr__(self) -> str:

@@ -28,6 +28,12 @@ from inbounds.query.answer.running_totals import running_place, running_window
 from inbounds.query.answer.view import AS_RELEASED, View, ViewColumn, write_over
 from inbounds.query.ask.derive import derive
 from inbounds.query.ask.options import read_confidence, read_cost, read_pooling, read_row_count
+from inbounds.query.ask.quantile_intervals import (
+    add_quantile_intervals,
+    describe_at_once,
+    describe_intervals,
+    remark_quantiles,
+)
 from inbounds.query.ask.steps import Asking
 from inbounds.query.expressions.condition import Condition
 from inbounds.query.expressions.expression import Expression
@@ -39,8 +45,9 @@ from inbounds.query.methods.method import Answered
 from inbounds.query.methods.plan import Plan, rho_of
 from inbounds.query.question.impossible_condition import is_there
 from inbounds.query.question.measure import Measure, NoMeasure
+from inbounds.query.question.quantile import Quantile
 from inbounds.query.question.question import Question, binned_call, sql_of
-from inbounds.query.question.shared_measures import Shared
+from inbounds.query.question.shared_measures import Quantiles, Shared
 from inbounds.query.sql.shown.view import parse_released
 
 if TYPE_CHECKING:
@@ -246,8 +253,23 @@ class Query:
         """What the contribution bound does to its answers."""
         return row_limit(self.questions)
 
-    def confidences(self, confidence: float, plans: Sequence[Plan] = ()) -> list[float]:
+    @property
+    def at_once(self) -> int:
+        """How many intervals there are, if all of them are to hold at once: the contract and the question tell."""
+        # The quantiles of a column have theirs by what happens together; one alone has none.  A running total has its
+        # own beside that of its row.
+        own = {
+            (which, 0 if isinstance(self.questions[which].measure, Quantiles) else column)
+            for which, column in self.places
+            if not isinstance(self.questions[which].measure, Quantile)
+        }
+        numbers = [len(question.rows) * (1 if question.running is None else 2) for question in self.questions]
+        return max(1, sum(numbers[which] for which, _ in own))
+
+    def confidences(self, confidence: float, plans: Sequence[Plan] = (), *, simultaneous: bool = False) -> list[float]:
         """Return the confidence of each question's intervals: higher where several have to hold at once."""
+        if simultaneous:
+            return [raise_confidence(confidence, self.at_once)] * len(self.questions)
         is_running = any(isinstance(plan.answering, RunningTable) for plan in plans)
         known = (running_window(self.shown, self.questions[0]),) if is_running else ()
         return [raise_confidence(confidence, at_once) for at_once in self.most_at_once(self.shown, *known)]
@@ -261,9 +283,14 @@ class Query:
         return most
 
     def put_together(
-        self, plans: Sequence[Plan], answers: Sequence[Sequence[tuple[Answered, ...]]], confidence: float
+        self,
+        plans: Sequence[Plan],
+        answers: Sequence[Sequence[tuple[Answered, ...]]],
+        confidence: float,
+        confidences: Sequence[float],
     ) -> Answer:
         """Return private answers to all questions as one table, as it is kept."""
+        answers = add_quantile_intervals(plans, self.places, self.asked, answers, confidences)
         return Answer.of(plans, self.places, answers, "", confidence)
 
     def longest(self, plans: Sequence[Plan], asked: Mapping[str, Any] | None) -> int:
@@ -273,7 +300,8 @@ class Query:
     def remarks(self, released: Answer) -> tuple[str, ...]:
         """Return what there is to say about the released numbers."""
         released = released.about(self.questions, self.places, self.asked)
-        return remark_edges(released, self.questions[0], self.asked)
+        quantiles = remark_quantiles(released, self.questions, self.places, self.asked)
+        return *remark_edges(released, self.questions[0], self.asked), *quantiles
 
     # What is public already, and what is paid for.
 
@@ -312,12 +340,13 @@ class Query:
         analyst: str | None = None,
         ledger: Ledger | None = None,
         hidden: Callable[[str], bool] | None = None,
+        simultaneous: bool = False,
     ) -> Explanation:
         """Preview the query: sensitivity, bounds, mechanism and why, cost, expected noise, row limit, statement.
 
         With `analyst`: also whether the answer follows for free from what that analyst owns; `ledger` is the dataset's,
         opened once more, for whoever does not want to wait for its charges, and `hidden` tells which requests have
-        answers that nobody may see yet.
+        answers that nobody may see yet.  With `simultaneous`: how many intervals would hold at once.
         """
         plans = self.plans(epsilon, pooling=pooling, weights=weights)
         answer = None if analyst is None or not plans else self.owned(analyst, ledger, hidden)
@@ -326,11 +355,22 @@ class Query:
         dialect, view = self.dataset.engine.dialect.name, self.shown.describe()
         view = None if NoMeasure() in self.asked else view  # then nothing is released
         explanation = Explanation.of(plans, dialect, owned, view, lasting, self.questions)
+        explanation = replace(explanation, intervals=self.describe_intervals(plans, simultaneous=simultaneous))
         if not self.public:
             return explanation
         return replace(
             explanation, public=self.public.notice, useless=explanation.useless or self.public.why_impossible
         )
+
+    def describe_intervals(self, plans: Sequence[Plan], *, simultaneous: bool) -> str | None:
+        """Say what there is to know about intervals before asking; None if they simply are there, each by itself."""
+        paid = self.paid
+        if paid is None or not plans:
+            return None
+        said = describe_intervals(plans, paid.places, paid.asked)
+        if simultaneous:
+            said = [describe_at_once(paid.at_once), *said]
+        return " ".join(said) or None
 
     @sheltered()
     def ask(  # noqa: PLR0913  each is a choice of whoever asks
@@ -342,6 +382,7 @@ class Query:
         pooling: Any = None,
         weights: Sequence[Any] | None = None,
         confidence: float = CONFIDENCE,
+        simultaneous: bool = False,
         progress: Progress | None = None,
         force: bool = False,
     ) -> Answer:
@@ -351,14 +392,16 @@ class Query:
         * `pooling`: fixed, from 0 to 1, instead of chosen for the least error.
         * `weights`: how epsilon is split between several measures; equally if not given.
         * `confidence`: the confidence level of the intervals, above 0 and below 1.
+        * `simultaneous`: all intervals hold at once with that confidence, instead of each by itself; they are wider.
         * `progress`: a function that receives lines of text; by default a terminal shows them.
         * `force`: charge even for an answer that would tell nothing, which is otherwise refused.
         """
         fixed, level = read_pooling(pooling), read_confidence(confidence)
         check_progress(progress)
         if not self.public:
-            asking = Asking(self, read_cost(epsilon), analyst, request_id, fixed, weights, level, progress, force)
-            return replace(asking.result(), sql=str(self))
+            cost = read_cost(epsilon)
+            choices = (fixed, weights, level, progress, force, simultaneous)
+            return replace(Asking(self, cost, analyst, request_id, *choices).result(), sql=str(self))
         self.plans(epsilon, pooling=fixed, weights=weights)  # which refuses what cannot be asked, also for free
         if self._paid is None:
             if not force and self.public.why_impossible is not None:
@@ -371,6 +414,7 @@ class Query:
             pooling=fixed,
             weights=self._weights_of_paid(weights),
             confidence=level,
+            simultaneous=simultaneous,
             progress=progress,
             force=force,
         )

@@ -47,6 +47,15 @@ def test_the_same_request_is_free(typed: Type, clinic: Path) -> None:
     assert typed("budget", "show", *CLINIC, "--json").data["total"]["spent"] == 2
 
 
+def test_intervals_can_hold_at_once(typed: Type, clinic: Path) -> None:
+    """With --simultaneous the answer and its explanation say that all intervals hold at once."""
+    words = (*CLINIC, "--epsilon", "1", "--simultaneous", TOTALS)
+    assert "intervals hold at once" in typed("explain", *words).out
+    assert "simultaneous" in typed("query", *words, "--analyst", "ana").out
+    data = typed("query", *words, "--analyst", "ana", "--json").data
+    assert data["simultaneous"] is True
+
+
 def test_what_tells_nothing_is_refused_until_it_is_forced(typed: Type, clinic: Path) -> None:
     """A condition that no row can meet is refused, with what to do, and charged only with --force."""
     words = ("query", *CLINIC, "--epsilon", "1", "--analyst", "ana", "SELECT COUNT(*) FROM visits WHERE age > 200")

@@ -100,6 +100,15 @@ def test_a_question_is_charged_once(ana: As) -> None:
     assert spent(ana) == (2, "1")
 
 
+def test_intervals_can_hold_at_once(ana: As) -> None:
+    """On request all intervals hold at once, which the answer says each time; without it, each holds by itself."""
+    first = ana.ask("one", BY_CLINIC, "1", simultaneous=True).json()
+    assert first["simultaneous"] is True
+    assert "all intervals hold at once" in first["caveat"]
+    assert ana.get("/v1/answers/one").json()["caveat"] == first["caveat"]
+    assert ana.ask("two", BY_CLINIC, "1").json()["simultaneous"] is False
+
+
 def test_an_answer_says_what_it_is(ana: As) -> None:
     """It has its columns and kinds, an interval around every number, and what it cost."""
     found = ana.ask("one", BY_CLINIC, "1", confidence=0.9).json()

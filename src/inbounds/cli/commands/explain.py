@@ -18,6 +18,7 @@ from inbounds.cli.shell.options import (
     LedgerPlace,
     Pooling,
     Server,
+    Simultaneous,
     Sql,
     Weights,
     read_number,
@@ -45,6 +46,7 @@ def command(  # noqa: PLR0913, PLR0917  each is an option of the command
     pooling: Pooling = None,
     alone: Alone = False,
     weights: Weights = None,
+    simultaneous: Simultaneous = False,
     analyst: Owner = None,
     ledger: LedgerPlace = None,
     server: Server = None,
@@ -64,7 +66,7 @@ def command(  # noqa: PLR0913, PLR0917  each is an option of the command
     shares = read_weights(weights)
     with open_access(dataset, server, key_file, ledger=ledger, analyst=analyst) as access:
         question = access.question(sql, alone=alone)
-        explanation = question.explain(cost, pooling=fixed, weights=shares, **access.who)
+        explanation = question.explain(cost, pooling=fixed, weights=shares, simultaneous=simultaneous, **access.who)
     text = str(explanation).replace(explanation.statement, fold(explanation.statement))
     show(explanation.data(), text, as_json=as_json)
 

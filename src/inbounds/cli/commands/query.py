@@ -18,6 +18,7 @@ from inbounds.cli.shell.options import (
     LedgerPlace,
     Pooling,
     Server,
+    Simultaneous,
     Sql,
     Weights,
     read_number,
@@ -52,6 +53,7 @@ def command(  # noqa: PLR0913, PLR0917  each is an option of the command
     alone: Alone = False,
     weights: Weights = None,
     confidence: Confidence = str(CONFIDENCE),
+    simultaneous: Simultaneous = False,
     force: Force = False,
     ledger: LedgerPlace = None,
     server: Server = None,
@@ -80,7 +82,14 @@ def command(  # noqa: PLR0913, PLR0917  each is an option of the command
             answer = question.owned(**access.who)
         else:
             answer = question.ask(
-                cost, request_id=request, pooling=fixed, weights=shares, confidence=level, force=force, **access.who
+                cost,
+                request_id=request,
+                pooling=fixed,
+                weights=shares,
+                confidence=level,
+                simultaneous=simultaneous,
+                force=force,
+                **access.who,
             )
         if answer is None:
             raise InvalidQuestion(

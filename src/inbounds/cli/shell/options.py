@@ -49,6 +49,10 @@ Weights = Annotated[
         metavar="NUMBERS", help="How to split epsilon between several measures, such as 2,1,1.  [default: equally]"
     ),
 ]
+Simultaneous = Annotated[
+    bool,
+    typer.Option("--simultaneous", help="All intervals hold at once with the confidence, not each by itself."),
+]
 Trusted = Annotated[bool, typer.Option("--trusted", help="You guarantee that the true value lies within the bounds.")]
 AsJson = Annotated[bool, typer.Option("--json", help="Print JSON, for programs.")]
 DatasetFile = Annotated[str, typer.Option("--dataset", metavar="FILE", help="The table's contract, a TOML file.")]

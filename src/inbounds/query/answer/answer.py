@@ -14,7 +14,7 @@ from inbounds.display import frame_export
 from inbounds.display.figures import format_error
 from inbounds.display.listing import fold
 from inbounds.display.table import Column, TextTable
-from inbounds.query.answer.interval_cover import Cover, end_name, interval_name
+from inbounds.query.answer.interval_cover import AT_ONCE_CAVEAT, Cover, end_name, interval_name
 from inbounds.query.answer.reshaped.pivot_table import pivot_answer
 from inbounds.query.answer.reshaped.survival_curve import estimate_survival
 from inbounds.query.answer.running_totals import RunningTotals
@@ -60,7 +60,7 @@ class Answer:
     row_limit: str | None = None
     """How the contribution bound affects these answers; None where each row is a unit of its own."""
     intervals: tuple[tuple[Interval | None, ...], ...] = ()
-    """A confidence interval for each answer without noise, computed from what was released; None for quantiles.
+    """A confidence interval for each answer without noise, computed from what was released; None where nothing says.
     `intervals_noise_only` says which of them cover the noise only, and `intervals_with_cut_rows` which of them the
     rows over the row limit."""
     confidence: float = CONFIDENCE
@@ -85,6 +85,8 @@ class Answer:
     """Remarks on the released numbers, such as those that the noise has pushed to the edge of the possible range."""
     sql: str | None = field(default=None, repr=False, compare=False)
     """The query that it answers, if it has just been asked."""
+    simultaneous: bool = False
+    """Whether all intervals hold at once with the confidence, rather than each by itself."""
 
     @property
     def released(self) -> Answer:
@@ -126,7 +128,9 @@ class Answer:
     def interval_names(self) -> tuple[str | None, ...]:
         """The name of each measure's intervals; None for a measure without intervals."""
         return tuple(
-            interval_name(self.confidence, cover) if any(row[i] is not None for row in self.intervals) else None
+            interval_name(self.confidence, cover, simultaneous=self.simultaneous)
+            if any(row[i] is not None for row in self.intervals)
+            else None
             for i, cover in enumerate(self.interval_covers)
         )
 
@@ -135,7 +139,8 @@ class Answer:
         """What to know about the intervals, in one line; None if every interval simply covers the true value."""
         pairs = zip(self.interval_names, self.interval_covers, strict=True)
         named = {cover for name, cover in pairs if name is not None}
-        return " ".join(cover.caveat for cover in reversed(Cover) if cover in named and cover.caveat) or None
+        caveats = [cover.caveat for cover in reversed(Cover) if cover in named and cover.caveat]
+        return " ".join([*([AT_ONCE_CAVEAT] if self.simultaneous and named else []), *caveats]) or None
 
     @property
     def is_noise_only(self) -> bool:
@@ -222,8 +227,8 @@ class Answer:
         """Return the Kaplan-Meier curve of counts by time and event: `answer.survival("month", "died")`.
 
         `happened` is the category of `event` that means it; all others are censored.  Other groups have a curve each.
-        The band holds the whole curve if every count lies in its interval: `confidence` says how sure that is, by the
-        union bound.  Ask with a higher one for a useful band, such as `confidence=0.998` for 12 months.  This is free.
+        The band holds the whole curve if every count lies in its interval.  Ask with `simultaneous=True`, and it holds
+        with the confidence that you ask for; else `confidence` says how sure it is, by the union bound.  This is free.
         """
         return estimate_survival(self, time, event, happened)
 
@@ -318,6 +323,8 @@ class Answer:
             record["confidences"] = self.confidences
         if self.running is not None:
             record["running"] = self.running.data()
+        if self.simultaneous:
+            record["simultaneous"] = True
         return _write(record)
 
     @classmethod
@@ -331,7 +338,7 @@ class Answer:
         cells = [plans[which].answering.widest for which, _ in places]
         row = [[cell.value for cell in cells], [cell.noise for cell in cells], [cell.interval for cell in cells]]
         keys, running = plans[0].question.row_keys, RunningTotals.of(plans[0].question, plans[0].widest)
-        frame = replace(frame, running=running)
+        frame = replace(frame, running=running, simultaneous=True)
         text = replace(frame, confidences=(confidence,) * len(places)).dump()
         return len(text) + len(_write(keys)) + len(keys) * len(_write(row))
 
@@ -347,8 +354,9 @@ class Answer:
         columns, confidence = tuple(record["columns"]), record.get("confidence", FIRST_CONFIDENCE)
         confidences, asked = tuple(record.get("confidences", ())), record.get("asked")
         facts = (rows, noise, epsilon, request_id, row_limit, intervals, confidence)
-        running = RunningTotals.load(record.get("running"))
-        return cls(columns, *facts, asked=asked, confidences=confidences, running=running)
+        running, simultaneous = RunningTotals.load(record.get("running")), record.get("simultaneous", False)
+        more = {"asked": asked, "confidences": confidences, "running": running, "simultaneous": simultaneous}
+        return cls(columns, *facts, **more)
 
     @classmethod
     def of(

@@ -30,6 +30,7 @@ def write_answer(answer: Answer) -> dict[str, Any]:
         "learnt": _plain(answer.learnt),
         "intervals_with_cut_rows": _plain(answer.intervals_with_cut_rows),
         "confidence": answer.confidence,
+        "simultaneous": answer.simultaneous,
         "caveat": answer.caveat,
         "row_limit": answer.row_limit,
         "warnings": _plain(answer.warnings),
@@ -63,6 +64,7 @@ def read_answer(data: Mapping[str, Any]) -> Answer:
         covers=_read_covers(data),
         public=tuple(data.get("public", ())),
         remarks=tuple(data.get("remarks", ())),
+        simultaneous=data.get("simultaneous", False),
     )
 
 

@@ -233,7 +233,12 @@ class Viewer:
         return {of: 1 - Fraction(confidence) for of, confidence in zip(self.measures, confidences, strict=True)}
 
     def _risk(self, of: Node, row: ReleasedRow) -> Fraction:
-        """Return with which probability something in an expression may lie outside its interval, by the union bound."""
+        """Return with which probability something in an expression may lie outside its interval, by the union bound.
+
+        Where all intervals hold at once that is never more than their confidence allows, and need not be added up.
+        """
+        if self.released.simultaneous:
+            return Fraction(0)
         # Each measure counts once, and then each window.
         measures: dict[Measure, Fraction] = {}
         windows: dict[tuple[int, Node], Fraction] = {}

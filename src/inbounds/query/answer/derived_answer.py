@@ -67,6 +67,8 @@ class DerivedTable:
     noise: tuple[tuple[float | None, ...], ...]
     intervals: tuple[tuple[tuple[Any, Any] | None, ...], ...]
     confidence: float
+    simultaneous: bool
+    """Whether all intervals of the owned answer hold at once."""
     note: str | None
     """Which rows are not in it, though they are in an answer to the question by itself."""
 
@@ -157,7 +159,9 @@ def _build_table(
         is_single = len(places) == 1
         noise.append((owned.noise[places[0]][0] if is_single else None,))
         intervals.append((owned.intervals[places[0]][0] if is_single and owned.intervals else None,))
-    return DerivedTable(owned.request_id, tuple(rows), tuple(noise), tuple(intervals), owned.confidence, note)
+    return DerivedTable(
+        owned.request_id, tuple(rows), tuple(noise), tuple(intervals), owned.confidence, owned.simultaneous, note
+    )
 
 
 def _write_note(added_up: Sequence[str]) -> str | None:

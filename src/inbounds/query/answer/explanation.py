@@ -127,6 +127,8 @@ class Explanation:
     """Why the answer would tell nothing, and is refused unless `force` is given."""
     public: str | None = None
     """What is public knowledge, exact and free."""
+    intervals: str | None = None
+    """What there is to know about the intervals: how many hold at once, and those of quantiles."""
 
     @classmethod
     def of(
@@ -202,6 +204,7 @@ class Explanation:
             "warning": " ".join(self.warnings),
             "public": self.public,
             "input columns": "; ".join(self.made),
+            "intervals": self.intervals,
             "derived columns": "; ".join(f"{name} in {bounds}" for name, bounds in self.from_columns.items()),
             "free": self.owned and f"{self.owned}: ask with an epsilon of 0",
         }

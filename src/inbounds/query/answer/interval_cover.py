@@ -20,6 +20,9 @@ from inbounds.query.tables.relation import is_clipped_by_limit
 CAVEAT = "Noise only: the interval does not account for the contribution bound."
 """Said once, beside the numbers, wherever an interval is about the noise only."""
 
+AT_ONCE_CAVEAT = "Simultaneous: all intervals hold at once with the stated confidence."
+"""Said once wherever intervals hold together."""
+
 CUT_CAVEAT = "With cut rows: the interval includes the rows over the limit, by the contract's public facts."
 """Said once wherever an interval is about the truth because it is public how much is cut."""
 
@@ -51,9 +54,9 @@ class Cover(Enum):
         return max(covers, key=order.index, default=cls.TRUTH)
 
 
-def interval_name(confidence: float, cover: Cover) -> str:
+def interval_name(confidence: float, cover: Cover, *, simultaneous: bool = False) -> str:
     """Return what people read above or beside an interval, with the rider if it has one."""
-    plain = f"{percent(confidence)} interval"
+    plain = f"{percent(confidence)} {'simultaneous ' if simultaneous else ''}interval"
     return f"{plain} ({cover.value})" if cover.value else plain
 
 

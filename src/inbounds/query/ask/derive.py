@@ -39,4 +39,4 @@ def derive(query: Query, analyst: str, ledger: Ledger | None, hidden: Callable[[
     names = columns_of(query.questions, query.places)
     limit = row_limit(query.questions)
     facts = (table.noise, Fraction(0), table.request_id, limit, table.intervals, table.confidence)
-    return query.view(Answer(names, table.rows, *facts, note=table.note))
+    return query.view(Answer(names, table.rows, *facts, note=table.note, simultaneous=table.simultaneous))

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from decimal import Decimal
 from fractions import Fraction
+from math import floor
 from typing import Any
 
 from inbounds.accuracy.confidence import CONFIDENCE
@@ -47,3 +48,14 @@ def read_confidence(confidence: Any) -> float:
             f"{CONFIDENCE}"
         )
     return float(value)
+
+
+def check_at_once(confidence: float, at_once: int) -> None:
+    """Refuse so many intervals at once, where each would have to be surer than doubles tell."""
+    most = 1 - at_once * LEAST_ODDS
+    if Fraction(confidence) > most:
+        remedy = f"give at most {floor(most * 1000) / 1000:g}" if most > LEAST_ODDS * 1000 else "ask for fewer groups"
+        raise InvalidParameter(
+            f"confidence must be at most 1 - {at_once:,}e-9 for {at_once:,} simultaneous intervals, got "
+            f"{shown(confidence)}; {remedy}"
+        )

@@ -22,8 +22,10 @@ from inbounds.query.answer.answer import Answer
 from inbounds.query.answer.derived_answer import StoredQuestion
 from inbounds.query.answer.unfinished_table import Part
 from inbounds.query.ask.draw import draw_once
+from inbounds.query.ask.options import check_at_once
 from inbounds.query.methods.joint.joint_table import JointTable, Unprojected
 from inbounds.query.methods.joint.running_table import RunningTable
+from inbounds.query.methods.method import Answered
 from inbounds.query.methods.plan import Plan, rho_of
 from inbounds.query.methods.usefulness import INSIST, why_useless
 from inbounds.query.question.clipping_warnings import warnings_of
@@ -46,6 +48,7 @@ class Asking:
     confidence: float
     progress: Progress | None
     force: bool
+    simultaneous: bool
 
     def result(self) -> Answer:
         """Take all steps, and return the answer."""
@@ -68,7 +71,9 @@ class Asking:
         return self.query.plans(self.epsilon, pooling=self.pooling, weights=self.weights)
 
     def check(self, plans: Sequence[Plan]) -> None:
-        """Refuse what would tell nothing, unless it is forced, and what would be too long to be kept."""
+        """Refuse what would tell nothing, unless it is forced, and what would be too sure or too long to be kept."""
+        if self.simultaneous:
+            check_at_once(self.confidence, self.query.at_once)
         if not self.force:
             self._check_useful(plans)
         if longest_text(self.query, plans) > LONGEST_TEXT:
@@ -103,16 +108,25 @@ class Asking:
 
     def answer(self, plans: Sequence[Plan], totals: Sequence[Any], report: Progress) -> str:
         """Return the text to keep: private answers to all questions; if no table could be made, what was measured."""
-        confidences = self.query.confidences(self.confidence, plans)
+        confidences = self._confidences(plans)
         drawn_from = zip(plans, totals, confidences, strict=True)
         parts = [_draw(plan, total, confidence, report) for plan, total, confidence in drawn_from]
         # If one table failed, all that was measured is kept: it is paid for, and can be tried again for nothing.
         if (answers := unfinished_table.complete_answers(parts)) is None:
             return unfinished_table.dump(parts)
-        answer = self.query.put_together(plans, answers, self.confidence)
+        return replace(self._put_together(plans, answers), asked=_stored_question(self.query, plans)).dump()
+
+    def _confidences(self, plans: Sequence[Plan]) -> list[float]:
+        """Return how sure the intervals of each question are."""
+        return self.query.confidences(self.confidence, plans, simultaneous=self.simultaneous)
+
+    def _put_together(self, plans: Sequence[Plan], answers: Sequence[list[tuple[Answered, ...]]]) -> Answer:
+        """Return the answers to all questions as one, which says how sure its intervals are."""
+        confidences = self._confidences(plans)
+        answer = self.query.put_together(plans, answers, self.confidence, confidences)
         raised = tuple(confidences[which] for which, _ in self.query.places)
         raised = raised if set(confidences) != {self.confidence} else ()
-        return replace(answer, asked=_stored_question(self.query, plans), confidences=raised).dump()
+        return replace(answer, confidences=raised, simultaneous=self.simultaneous)
 
     def read(self, plans: Sequence[Plan], receipt: Receipt, text: str) -> Answer:
         """Return the answer that was kept, as it is shown to whoever asked."""
@@ -138,10 +152,11 @@ class Asking:
 
     def _finish(self, plans: Sequence[Plan], parts: Sequence[Part], request_id: str) -> Answer:
         """Return the answer that is made of what was measured before: the data are not looked at again."""
-        retried = [unfinished_table.retry(plan, part, self.confidence) for plan, part in zip(plans, parts, strict=True)]
+        tried = zip(plans, parts, self._confidences(plans), strict=True)
+        retried = [unfinished_table.retry(plan, part, confidence) for plan, part, confidence in tried]
         if (answers := unfinished_table.complete_answers(retried)) is None:
             raise unfinished_table.projection_failure(request_id)
-        return replace(self.query.put_together(plans, answers, self.confidence), request_id=request_id)
+        return replace(self._put_together(plans, answers), request_id=request_id)
 
     def _served_by(self, plans: Sequence[Plan]) -> list[str]:
         """Return the fingerprints of other requests whose answers serve this one, such as the same one once had."""

@@ -8,10 +8,10 @@ from __future__ import annotations
 
 from abc import ABC, abstractmethod
 from collections.abc import Callable, Iterator, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from datetime import date, time
 from fractions import Fraction
-from functools import cached_property, lru_cache
+from functools import cached_property, lru_cache, partial
 from math import ceil, floor, inf
 
 import numpy as np
@@ -43,14 +43,15 @@ FARTHEST = 2**160
 Databases add up in 128 bits or fewer rows than that; it is a bound on what has to be kept, not on what is counted.
 """
 
-LONGEST_FLOAT = 25
-"""No double takes more characters, and no day."""
+LONGEST_CELL = 35
+"""No double takes more characters, and no day or time as a ledger keeps it."""
 
 Foreseen = dict[str, dict[str, float]]
 """How far off answers will be: of what, and then where."""
 
 Value = int | float | date | time
 Interval = tuple[Value, Value]
+Surer = Callable[[float], Interval]
 
 
 @dataclass(frozen=True)
@@ -74,6 +75,8 @@ class Answered:
     interval: Interval | None = None
     up_to: UpTo | None = None
     """Of its running total, where that was planned for."""
+    surer: Surer | None = field(default=None, repr=False, compare=False)
+    """Gives the interval at another confidence, for what is computed from several answers; it is not kept."""
 
 
 class Answering(ABC):
@@ -115,7 +118,7 @@ class Answering(ABC):
     @property
     def widest(self) -> Answered:
         """An answer that takes as many characters as any."""
-        digits = max(LONGEST_FLOAT, len(str(ceil(self.farthest))))
+        digits = max(LONGEST_CELL, len(str(ceil(self.farthest))))
         return Answered(-(10**digits), -1.2345678901234567e-300, (-(10**digits), -(10**digits)))
 
     @abstractmethod
@@ -191,12 +194,16 @@ class OneNumber(Answering):
         """Return the total of each group, with noise, as a possible answer."""
         exact = (self.shift + total * self.grain for (total,) in report_groups(totals, report))
         released = [release(self.choice, answer, entropy) for answer in exact]
-        ends = zip(*intervals(self.choice, released, confidence), strict=True)
-        return [(self._answered(answer, low, high),) for answer, (low, high) in zip(released, ends, strict=True)]
+        at = lru_cache(2)(partial(self._intervals, released))
+        surer = (partial(one_of, at, place) for place in range(len(released)))
+        return [
+            (Answered(write_value(self.bounds, on_step(self.bounds, answer)), self._noise(answer), ends, surer=again),)
+            for answer, ends, again in zip(released, at(confidence), surer, strict=True)
+        ]
 
-    def _answered(self, released: Fraction, low: float, high: float) -> Answered:
-        value = write_value(self.bounds, on_step(self.bounds, released))
-        return Answered(value, self._noise(released), around(self.bounds, low, high))
+    def _intervals(self, released: Sequence[Fraction], confidence: float) -> list[Interval]:
+        ends = zip(*intervals(self.choice, released, confidence), strict=True)
+        return [around(self.bounds, low, high) for low, high in ends]
 
     @cached_property
     def _noise(self) -> Callable[[Fraction], float]:
@@ -224,6 +231,11 @@ class OneNumber(Answering):
     def is_guess(self, rows: int | None) -> bool:
         """Return whether the mean error is that of a guess; how many rows there are does not change it."""
         return self.choice.error >= guess_error(self.bounds)
+
+
+def one_of(intervals_at: Callable[[float], list[Interval]], place: int, confidence: float) -> Interval:
+    """Return the interval of one of several answers at a confidence."""
+    return intervals_at(confidence)[place]
 
 
 def release(choice: Choice, answer: Fraction, entropy: Entropy) -> Fraction:

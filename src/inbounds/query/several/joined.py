@@ -21,7 +21,7 @@ from inbounds.query.expressions.node import Node, quote_name
 from inbounds.query.query import Query
 from inbounds.query.question.measure import Measure
 from inbounds.query.several.cells import NOTHING, cells_of, covers_of
-from inbounds.query.several.piece import Piece, Questions, Ranks, Released, Scalars, is_ordered, ranks_of
+from inbounds.query.several.piece import Piece, Questions, Ranks, Released, Scalars, hold_at_once, is_ordered, ranks_of
 
 MOST_PAIRS = 1_000_000
 """So many pairs of rows are looked at to join two SELECTs."""
@@ -219,6 +219,7 @@ class Joined(Piece):
             confidences=tuple(of_column),
             measured=tuple(range(len(keys), len(keys) + len(columns))),
             covers=tuple(self._covers(shown)),
+            simultaneous=hold_at_once(released),
         )
         return self._viewer(self.scalars.add_to(wide, released, of_scalar)).apply(self.view)
 

@@ -27,6 +27,11 @@ Ranks = Mapping[Any, int] | None
 """In which order the values of a key lie that do not tell by themselves."""
 
 
+def hold_at_once(released: Released) -> bool:
+    """Return whether all intervals of what was released hold at once."""
+    return any(answer.simultaneous for answer in released.values())
+
+
 def is_ordered(view: View) -> bool:
     """Return whether a view has ORDER BY, LIMIT or OFFSET."""
     return bool(view.order or view.offset) or view.limit is not None
@@ -165,7 +170,8 @@ class Asked(Piece):
             answer, count = released[paid.questions], len(paid.questions)
             confidences = answer.confidences or (answer.confidence,) * answer.measures
             answer = replace(answer.about(paid.questions, paid.places, paid.asked), confidences=confidences)
-        answer = self.scalars.add_to(replace(answer, confidence=confidence), released, sure[count:])
+        answer = replace(answer, confidence=confidence, simultaneous=hold_at_once(released))
+        answer = self.scalars.add_to(answer, released, sure[count:])
         shown = self._viewer(answer).apply(self._view)
         return query.public.beside(shown) if query.public else shown
 
@@ -211,7 +217,7 @@ class Values(Piece):
         self.scalars.need(self._confidences(confidence), needed)
 
     def show(self, released: Released, confidence: float) -> Answer:
-        start = replace(NOTHING, confidence=confidence)
+        start = replace(NOTHING, confidence=confidence, simultaneous=hold_at_once(released))
         answer = self.scalars.add_to(start, released, self._confidences(confidence))
         return Viewer(answer, (), self.scalars.columns, {}).apply(self.view)
 

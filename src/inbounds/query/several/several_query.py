@@ -14,6 +14,7 @@ from inbounds.query.answer.answer import Answer
 from inbounds.query.answer.explanation import Explanation
 from inbounds.query.answer.view import FREE, View
 from inbounds.query.ask.options import read_confidence, read_cost, read_pooling
+from inbounds.query.ask.quantile_intervals import describe_at_once
 from inbounds.query.methods.method import Answered
 from inbounds.query.methods.plan import Plan, rho_of
 from inbounds.query.query import Query
@@ -119,7 +120,9 @@ class SeveralQuery(Query):
         limits = [query.row_limit for query in self._stack.queries]
         return " ".join(dict.fromkeys(limit for limit in limits if limit is not None)) or None
 
-    def confidences(self, confidence: float, plans: Sequence[Plan] = ()) -> list[float]:
+    def confidences(self, confidence: float, plans: Sequence[Plan] = (), *, simultaneous: bool = False) -> list[float]:
+        if simultaneous:
+            return super().confidences(confidence, plans, simultaneous=True)
         needed: dict[tuple[Questions, int], float] = {}
         self._piece.need(confidence, needed)
         return [
@@ -127,9 +130,13 @@ class SeveralQuery(Query):
         ]
 
     def put_together(
-        self, plans: Sequence[Plan], answers: Sequence[Sequence[tuple[Answered, ...]]], confidence: float
+        self,
+        plans: Sequence[Plan],
+        answers: Sequence[Sequence[tuple[Answered, ...]]],
+        confidence: float,
+        confidences: Sequence[float],
     ) -> Answer:
-        return self._stack.answer(plans, answers, confidence)
+        return self._stack.answer(plans, answers, confidence, confidences)
 
     def longest(self, plans: Sequence[Plan], asked: Mapping[str, Any] | None) -> int:
         return self._stack.longest(plans, asked)
@@ -163,13 +170,23 @@ class SeveralQuery(Query):
         analyst: str | None = None,
         ledger: Ledger | None = None,
         hidden: Callable[[str], bool] | None = None,
+        simultaneous: bool = False,
     ) -> Explanation:
         plans, dialect = self.plans(epsilon, pooling=pooling, weights=weights), self.dataset.engine.dialect.name
         parts = zip(self._stack.queries, self._stack.split_plans(plans), strict=True)
         explained = [Explanation.of(own, dialect, asked=query.questions) for query, own in parts]
         whys = [why for query in self._piece.queries() if query.public and (why := query.public.why_impossible)]
         lasting = self.dataset.lasting(read_cost(epsilon), rho_of(plans)) if plans else None
-        return Explanation.together(explained, str(self), f"{self._piece} ({FREE})", lasting, self._notices, whys)
+        shown = f"{self._piece} ({FREE})"
+        together = Explanation.together(explained, str(self), shown, lasting, self._notices, whys)
+        return replace(together, intervals=self.describe_intervals(plans, simultaneous=simultaneous))
+
+    def describe_intervals(self, plans: Sequence[Plan], *, simultaneous: bool) -> str | None:
+        parts = zip(self._stack.queries, self._stack.split_plans(plans), strict=True)
+        said = [text for query, own in parts if (text := query.describe_intervals(own, simultaneous=False))]
+        if simultaneous and plans:
+            said.insert(0, describe_at_once(self.at_once))
+        return " ".join(said) or None
 
     def ask(  # noqa: PLR0913
         self,
@@ -180,6 +197,7 @@ class SeveralQuery(Query):
         pooling: Any = None,
         weights: Sequence[Any] | None = None,
         confidence: float = CONFIDENCE,
+        simultaneous: bool = False,
         progress: Progress | None = None,
         force: bool = False,
     ) -> Answer:
@@ -195,6 +213,7 @@ class SeveralQuery(Query):
                 pooling=pooling,
                 weights=weights,
                 confidence=confidence,
+                simultaneous=simultaneous,
                 progress=progress,
                 force=force,
             )
@@ -216,6 +235,7 @@ class SeveralQuery(Query):
             warnings=tuple(warnings),
             remarks=released.remarks,
             note=released.note,
+            simultaneous=released.simultaneous,
             asked=released.asked,
             kept=released.about(self.questions, self.places, self.asked),
         )

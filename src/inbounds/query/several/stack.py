@@ -107,12 +107,16 @@ class Stack:
         return length + 30 * cells  # and the confidence of each column
 
     def answer(
-        self, plans: Sequence[Plan], answers: Sequence[Sequence[tuple[Answered, ...]]], confidence: float
+        self,
+        plans: Sequence[Plan],
+        answers: Sequence[Sequence[tuple[Answered, ...]]],
+        confidence: float,
+        confidences: Sequence[float],
     ) -> Answer:
         """Return private answers to all queries as one table."""
         parts, first = [], 0
         for query in self.queries:
             here = slice(first, first + len(query.questions))
-            parts.append(query.put_together(plans[here], answers[here], confidence))
+            parts.append(query.put_together(plans[here], answers[here], confidence, confidences[here]))
             first = here.stop
         return parts[0] if len(parts) == 1 else self.put(parts)

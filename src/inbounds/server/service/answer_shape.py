@@ -55,6 +55,9 @@ class AnswerOut(BaseModel):
         "contract says is public of them.",
     )
     confidence: float
+    simultaneous: bool = Field(
+        default=False, description="Whether all intervals hold at once with the confidence, instead of each by itself."
+    )
     caveat: str | None = Field(description="A one-line note to show with the intervals.")
     row_limit: str | None
     warnings: list[str]

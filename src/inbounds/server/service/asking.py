@@ -105,6 +105,7 @@ def run_query(query: Query, question: Question, person: Person, key: str, progre
         pooling=question.pooling,
         weights=question.weights,
         confidence=question.confidence,
+        simultaneous=question.simultaneous,
         progress=progress,
         force=question.force,
     )

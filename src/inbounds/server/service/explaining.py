@@ -37,6 +37,10 @@ class Asking(Owned):
         default=None, description="From 0 to 1. By default it is chosen to minimise the error."
     )
     weights: list[Amount] | None = Field(default=None, max_length=100, description="How several measures share ε.")
+    simultaneous: bool = Field(
+        default=False,
+        description="All intervals of the answer hold at once with the confidence level, instead of each by itself.",
+    )
 
 
 class PartOut(BaseModel):
@@ -70,6 +74,9 @@ class ExplanationOut(BaseModel):
         description="Why the answer would tell you nothing. Such a query is refused unless sent with `force`.",
     )
     public: str | None = Field(default=None, description="Which part is public knowledge: exact and free.")
+    intervals: str | None = Field(
+        default=None, description="What to know about the intervals: how many hold at once, and those of quantiles."
+    )
     made_of_rows: list[str]
     made_of_columns: dict[str, str]
     left_afterwards: str | None = Field(description="The ε that the analyst would have left; null if there is no cap.")
@@ -95,6 +102,7 @@ def explain_question(service: Service, name: str, asking: Asking, person: Person
             analyst=analyst,
             ledger=ledger,
             hidden=service.claims.is_running,
+            simultaneous=asking.simultaneous,
         )
         # A charge goes to two accounts, that of all analysts and the analyst's own; the smaller rest counts.
         balances = [ledger.balance(name, who) for who in {None, analyst}]
@@ -111,6 +119,7 @@ def explain_question(service: Service, name: str, asking: Asking, person: Person
         owned=explanation.owned,
         useless=explanation.useless,
         public=explanation.public,
+        intervals=explanation.intervals,
         made_of_rows=list(explanation.made),
         made_of_columns=explanation.from_columns,
         left_afterwards=format_amount(max(Fraction(0), min(left))) if left else None,

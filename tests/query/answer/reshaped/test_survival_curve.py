@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import random
 from collections.abc import Sequence
+from dataclasses import replace
 from datetime import date
 from fractions import Fraction
 from itertools import product
@@ -97,7 +98,9 @@ def test_the_confidence_of_a_band_is_that_of_all_counts() -> None:
     assert curve.confidence == pytest.approx(1 - 24 * 0.002)
     bare = answer_of(cells, 0.95).survival("time", "died")
     assert all(band is None for _, band in bare.intervals)
-    assert "confidence=0.99792" in bare.remarks[-1]
+    assert "ask with simultaneous=True" in bare.remarks[-1]
+    at_once = replace(answer_of(cells, 0.95), simultaneous=True).survival("time", "died")
+    assert at_once.confidence == pytest.approx(0.95)
 
 
 def test_times_are_put_in_order_and_groups_have_a_curve_each() -> None:

@@ -74,8 +74,8 @@ def estimate_survival(answer: Answer, time: str, event: str, happened: Any = Tru
     most = max((len(stratum) for stratum in strata.values()), default=0)
     if most > MOST_TIMES:
         raise InvalidQuestion(f"a survival curve may have at most {MOST_TIMES} times, got {most}; use longer ones")
-    cells = most * len(flags)  # of one curve, by the union bound
-    confidence = 1 - cells * (1 - Fraction(answer.confidence))
+    cells = most * len(flags)  # of one curve, by the union bound unless all hold at once
+    confidence = 1 - (1 if answer.simultaneous else cells) * (1 - Fraction(answer.confidence))
     rows: list[tuple[Any, ...]] = []
     bands: list[tuple[float, float] | None] = []
     for others, stratum in strata.items():
@@ -107,10 +107,7 @@ def _remark(confidence: Fraction, cells: int) -> list[str]:
     """Say what to ask for where the intervals of all counts do not hold at once."""
     if confidence > 0:
         return []
-    needed = f"{1 - 0.05 / cells:.5g}"
-    return [
-        f"There is no band: all {cells} counts of a curve must lie in their intervals; ask with confidence={needed}."
-    ]
+    return [f"There is no band: all {cells} counts of a curve must lie in their intervals; ask with simultaneous=True."]
 
 
 Stratum = dict[Any, tuple[Spread, Spread]]

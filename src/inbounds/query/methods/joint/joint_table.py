@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass
 from fractions import Fraction
-from functools import cache, cached_property, partial
+from functools import cache, cached_property, lru_cache, partial
 from math import exp
 from typing import TYPE_CHECKING
 
@@ -27,8 +27,10 @@ from inbounds.query.methods.method import (
     Answered,
     Answering,
     Foreseen,
+    Interval,
     Value,
     guess_error,
+    one_of,
     within_64_bits,
     write_value,
 )
@@ -121,15 +123,13 @@ class JointTable(Answering):
         """Return the rows of every grouping from what was measured; costs nothing, however often it is done."""
         # The nearest possible table; sums of it for each grouping, with intervals from its measurements; row by row.
         answers: list[tuple[Answered, ...]] = []
-        write, write_end = cache(self._write), cache(self._write_end)  # small counts come again and again
+        write = cache(self._write)  # small counts come again and again
         for rows, values in zip(self.rows, self.steps_of(measured), strict=True):
-            lows, highs = (ends.ravel() for ends in intervals(measured, rows.grouping, confidence))
             noise = cache(partial(self._noise, measured.plan.error(rows.grouping)))  # by the split of then
-            ends = (lows, highs) if self.sign > 0 else (highs, lows)
-            numbers = (values, *(part[list(rows.places)].tolist() for part in ends))
+            at = lru_cache(2)(partial(self._intervals, measured, rows))
             answers += [
-                (Answered(write(value), noise(value), (write_end(low), write_end(high))),)
-                for value, low, high in zip(*numbers, strict=True)
+                (Answered(write(value), noise(value), ends, surer=partial(one_of, at, place)),)
+                for place, (value, ends) in enumerate(zip(values, at(confidence), strict=True))
             ]
         return answers
 
@@ -141,6 +141,14 @@ class JointTable(Answering):
         if self.plan.nonnegative and predicted > 0:
             predicted *= 1 - exp(-steps / predicted) / 2
         return predicted * float(self.step)
+
+    def _intervals(self, measured: Measurements, rows: Rows, confidence: float) -> list[Interval]:
+        """Return the intervals of the rows of one grouping."""
+        write_end = cache(self._write_end)
+        lows, highs = (ends.ravel() for ends in intervals(measured, rows.grouping, confidence))
+        ends = (lows, highs) if self.sign > 0 else (highs, lows)
+        pairs = zip(*(part[list(rows.places)].tolist() for part in ends), strict=True)
+        return [(write_end(low), write_end(high)) for low, high in pairs]
 
     def steps_of(self, measured: Measurements) -> list[list[int]]:
         """Return the rows of every grouping without their intervals, in steps, of the nearest possible table."""

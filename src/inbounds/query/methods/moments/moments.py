@@ -9,9 +9,9 @@ follows.
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from fractions import Fraction
-from functools import cached_property, partial
+from functools import cached_property, lru_cache, partial
 from itertools import product
 from math import prod
 from typing import TYPE_CHECKING, ClassVar
@@ -29,13 +29,17 @@ from inbounds.query.methods.method import (
     Answered,
     Answering,
     Foreseen,
+    Interval,
     at_rows,
     drawer,
     guess_error,
+    one_of,
     report_groups,
 )
+from inbounds.query.methods.moments.averages import CountOfRows, SumOfColumn
 from inbounds.query.methods.moments.doubles import Doubles
 from inbounds.query.methods.moments.noise import NUDGES, ROOM, SumNoise
+from inbounds.query.methods.moments.pivots import Pivots
 from inbounds.query.methods.moments.statistic import MomentColumn, Statistic, Summary
 from inbounds.query.methods.moments.statistics import STATISTICS, Statistics
 from inbounds.query.methods.moments.sums import MomentSums
@@ -116,8 +120,23 @@ class MomentsOfColumns(Answering):
         pivots = sums.pivots(self.tails, 1 - confidence)
         noises = self._noises(sums.doubles)
         pairs = zip(self.statistics, noises, strict=True)
-        answers = (statistic.answers(sums, summaries, noise, pivots) for statistic, noise in pairs)
+        answers = (self._answers(statistic, sums, summaries, noise, pivots) for statistic, noise in pairs)
         return list(zip(*answers, strict=True))
+
+    def _answers(
+        self, statistic: Statistic, sums: MomentSums, summaries: list[Summary], noises: Numbers, pivots: Pivots
+    ) -> list[Answered]:
+        """Return what one of what is asked for is in all groups; a number of rows can be told more surely later."""
+        answers = statistic.answers(sums, summaries, noises, pivots)
+        if not isinstance(statistic, CountOfRows | SumOfColumn):
+            return answers
+
+        @lru_cache(2)
+        def at(confidence: float) -> list[Interval]:
+            surer = statistic.answers(sums, summaries, noises, sums.pivots(self.tails, 1 - confidence))
+            return [answered.interval for answered in surer if answered.interval is not None]
+
+        return [replace(answered, surer=partial(one_of, at, place)) for place, answered in enumerate(answers)]
 
     def _noises(self, sums: Doubles) -> list[Numbers]:
         """Return the expected noise of each measure in all groups: a few of them at a time, for there may be many."""

@@ -74,7 +74,7 @@ class OrderedQuantiles:
     @property
     def depth(self) -> int:
         """How many draws a unit's rows go through at most, one after the other."""
-        return self._branch.depth
+        return self.whole.depth
 
     @property
     def epsilon_each(self) -> Fraction:
@@ -84,7 +84,7 @@ class OrderedQuantiles:
     @property
     def rho(self) -> Fraction:
         """At least the rho of all values together."""
-        return self._branch.rho
+        return self.whole.rho
 
     @property
     def certificate(self) -> Certificate:
@@ -104,10 +104,11 @@ class OrderedQuantiles:
 
     def state_law(self) -> dict[str, Any]:
         """Return the law in exact numbers, for a certificate: the rate of each draw, for rows that count in full."""
-        return {"kind": "rank", "draw": self._branch.state(self.limit)}
+        return {"kind": "rank", "draw": self.whole.state(self.limit)}
 
     @property
-    def _branch(self) -> Branch:
+    def whole(self) -> Branch:
+        """All levels, and what may be spent on them."""
         return Branch(self.levels, Fraction(0), Fraction(1), self.epsilon)
 
     def draw(self, rows: list[int], entropy: Entropy) -> list[Fraction]:
@@ -116,7 +117,7 @@ class OrderedQuantiles:
 
     def range_of(self, rows: list[int]) -> RankRange:
         """Return the range that everything begins with: all levels, values and rows."""
-        return RankRange(self._branch, 0, self.buckets.before, rows, self.limit * self.row_weight, self.halvings)
+        return RankRange(self.whole, 0, self.buckets.before, rows, self.limit * self.row_weight, self.halvings)
 
     def _numbers(self, whole: RankRange, entropy: Entropy) -> list[int]:
         number = draw(whole.law, entropy)
@@ -140,7 +141,7 @@ class OrderedQuantiles:
         """
         rows = float(2**self.halvings) if tied is None else float(tied)
         risk = (1 - confidence) / len(self.levels)
-        return tuple(self._errors(self._branch, 0.0, 0.0, math.log(self.buckets.before[-1] / risk), rows))
+        return tuple(self._errors(self.whole, 0.0, 0.0, math.log(self.buckets.before[-1] / risk), rows))
 
     def _errors(self, branch: Branch, at_low: float, at_high: float, log_odds: float, tied: float) -> list[float]:
         """Return the errors of a branch, whose range was split so many rows off at its ends."""

@@ -66,15 +66,15 @@ def _reading(answer: Answer) -> str:
         return "Every value is public and exact."
     if not any(interval is not None for row in answer.intervals for interval in row):
         return f"Every value is private: it was drawn at random from the possible values. {RANKED}"
-    sure = f"{answer.confidence * 100:g} of 100"
+    together = ", for all numbers at once" if answer.simultaneous else ""
+    sure = f"in {answer.confidence * 100:g} of 100 cases{together}"
     value = "value before noise" if answer.is_noise_only else "true value"
     every = f"every number except {', '.join(answer.public)}" if answer.public else "every number"
     if None in answer.interval_names:  # not all of them are numbers with noise added
         return (
             f"Randomness protects {every}, and every number is a possible one. "
-            f"Where an interval is shown, the {value} lies in it in {sure} cases."
+            f"Where an interval is shown, the {value} lies in it {sure}."
         )
     return (
-        f"Random noise protects {every}, and every number is a possible one. "
-        f"The {value} lies in the interval in {sure} cases."
+        f"Random noise protects {every}, and every number is a possible one. The {value} lies in the interval {sure}."
     )
