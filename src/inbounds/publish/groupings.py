@@ -11,8 +11,8 @@ from dataclasses import dataclass
 from itertools import pairwise
 from typing import TypeAlias
 
-from sqlglot.errors import TokenError
 from sqlglot import Token, TokenType
+from sqlglot.errors import TokenError
 
 from inbounds.publish.sql_tokens import Words, slice_of, split_at, tokenize, with_depth, words_of
 

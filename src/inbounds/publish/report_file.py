@@ -21,8 +21,8 @@ from os import PathLike
 from pathlib import Path
 from typing import Any
 
-from sqlglot.errors import TokenError
 from sqlglot import Token, TokenType
+from sqlglot.errors import TokenError
 
 from inbounds.display.suggestion import find_nearest, list_names
 from inbounds.errors import InvalidParameter, InvalidReport

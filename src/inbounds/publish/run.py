@@ -9,6 +9,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import replace
 from datetime import UTC, datetime
+from fractions import Fraction
 from typing import TYPE_CHECKING
 
 from inbounds.display.progress import Progress, check_progress, reporting
@@ -34,8 +35,7 @@ def run_report(plan: ReportPlan, dataset: Dataset | RemoteDataset, progress: Pro
     prefix = prefix_of(plan.file, asker)
     paid = asker.paid(prefix)
     requests = [replace(request, paid=paid.get(request.request_id)) for request in plan.requests]
-    if not fits_all(asker, requests):
-        raise _exceeded(replace(plan, requests=tuple(requests), left=asker.left(), fits=False))
+    refuse_excess(replace(plan, requests=tuple(requests), left=asker.left(), fits=fits_all(asker, requests)))
     tables = {}
     with reporting(progress) as report:
         for number, request in enumerate(requests, 1):
@@ -94,20 +94,22 @@ def _make_report(plan: ReportPlan, asker: Asker, tables: dict[str, PublishedTabl
     )
 
 
-def _exceeded(plan: ReportPlan) -> BudgetExceeded:
-    """Return the refusal of a report that does not fit; nothing was charged."""
+def refuse_excess(plan: ReportPlan) -> None:
+    """Refuse a report for which the budget is not enough; nothing was charged."""
+    if plan.fits:
+        return
     left = plan.left
     named = [
         f"{who} has {amount_text(amount)} left"
         for who, amount in (("the dataset", left.total), (repr(plan.analyst), left.own))
         if amount is not None
     ]
-    return BudgetExceeded(
+    raise BudgetExceeded(
         f"the report {plan.file.name!r} still costs {amount_text(plan.due)}, but {' and '.join(named)}; {plan.remedy}",
         plan.dataset,
         plan.analyst,
         plan.due,
-        left.total or left.own or plan.due * 0,
+        left.total or Fraction(0),
         left.own,
     )
 

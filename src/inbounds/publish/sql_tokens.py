@@ -10,8 +10,8 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from itertools import pairwise
 
-from sqlglot.errors import TokenError
 from sqlglot import Token, TokenType
+from sqlglot.errors import TokenError
 
 from inbounds.query.spelling.dialect import dialect_of
 
