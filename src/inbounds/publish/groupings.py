@@ -58,6 +58,8 @@ class Grouped:
     having: str
     after: str
     """The clauses behind HAVING."""
+    has_windows: bool
+    """Whether it shows something of several rows: then their intervals have to hold at once."""
 
     @classmethod
     def read(cls, sql: str) -> Grouped | None:
@@ -69,7 +71,7 @@ class Grouped:
         sections = _read_sections(tokens)
         if sections is None:
             return None
-        keys = _read_keys(sql, sections)
+        keys = None if _has_windows(sections, TokenType.HAVING) else _read_keys(sql, sections)
         measure = None if keys is None else _read_measure(sections, keys)
         if keys is None or measure is None:
             return None
@@ -82,6 +84,7 @@ class Grouped:
             _write(sql, before),
             slice_of(sql, sections.get(TokenType.HAVING, [])),
             _write(sql, after),
+            _has_windows(sections, *sections),
         )
 
     def shown_of(self, several: Sequence[Grouped]) -> str:
@@ -129,6 +132,10 @@ def _read_sections(tokens: list[Token]) -> Sections | None:
         return None
     first = sections[TokenType.SELECT][0]
     return None if first.token_type in (TokenType.DISTINCT, TokenType.TOP) else sections
+
+
+def _has_windows(sections: Sections, *clauses: TokenType) -> bool:
+    return any(token.text.casefold() == "over" for clause in clauses for token in sections.get(clause, []))
 
 
 def _read_keys(sql: str, sections: Sections) -> tuple[Key, ...] | None:

@@ -25,6 +25,9 @@ if TYPE_CHECKING:
 LONGEST_BEGINNING = 24
 """So much of a report's name stands in request ids, of which a server takes 80 characters."""
 
+LONGEST_NOTE = 1000
+"""So much of a question stands in the ledger."""
+
 LEAST = Fraction(1, 10**12)
 """What a public question is asked with: it costs nothing, and would cost next to nothing were it public no more."""
 
@@ -107,9 +110,9 @@ class ReportPlan:
             return "leave questions out, or ask the custodian to grant more"
         paid = {question.name: question.epsilon for question, request in self.questions if request.paid is not None}
         paid = {} if self.file.total is None else paid  # whose shares would be others without the total
-        fitting = ", ".join(f"{name} with -- epsilon: {amount_text(part)}" for name, part in (paid | scaled).items())
-        total = ", without -- total:" if self.file.total is not None else ""
-        return f"it would fit{total} as {fitting}; or ask the custodian to grant more"
+        fitting = ", ".join(f"{amount_text(part)} for {name}" for name, part in (paid | scaled).items())
+        total = "" if self.file.total is None else "without the total and "
+        return f"it would fit {total}with epsilon {fitting}; or ask the custodian to grant more"
 
     def data(self) -> dict[str, Any]:
         """Return it as a dictionary."""
@@ -192,13 +195,9 @@ def _to_request(prefix: str, together: Together, paid: dict[str, Paid]) -> Plann
     """Give questions that are asked together their request id: the same one whenever the same is asked at this cost."""
     named = f"{prefix}{_digest(*together.names)[:10]}."
     request_id = f"{named}{_digest(*together.identity, str(together.epsilon))[:24]}"
-    note = None
     before = [charge for name, charge in paid.items() if name.startswith(named)]
-    if before and request_id not in paid and not together.is_public:
-        note = (
-            f"asked before at epsilon {amount_text(before[-1].epsilon)}; this is another question or epsilon, and "
-            "costs again"
-        )
+    is_new = bool(before) and request_id not in paid and not together.is_public
+    note = _describe_change(together, before[-1]) if is_new else None
     return PlannedRequest(together, request_id, paid.get(request_id), note)
 
 
@@ -270,11 +269,25 @@ def describe_together(together: Together) -> str | None:
 def _describe_question(question: PlannedQuestion, request: PlannedRequest) -> str:
     if request.together.is_public:
         return "public: exact and free"
+    wanted = question.question.error
+    at_most = "" if wanted is None else f", wanted at most {wanted if isinstance(wanted, str) else write_end(wanted)}"
     state = "paid" if request.paid is not None else request.note
     alone = question.alone_error
     beside = "" if alone is None else f" ({format_error(alone)} if asked by itself)"
-    parts = (f"ε = {write_end(question.epsilon)}", f"expected error: {question.words}{beside}", state)
+    parts = (f"ε = {write_end(question.epsilon)}", f"expected error: {question.words}{beside}{at_most}", state)
     return "; ".join(part for part in parts if part)
+
+
+def _describe_change(together: Together, before: Paid) -> str:
+    """Say why a request costs again."""
+    if together.text[:LONGEST_NOTE] != before.question[:LONGEST_NOTE]:
+        why = "; this is another question, and costs again"
+    elif together.epsilon != before.epsilon:
+        why = "; at another epsilon it costs again"
+    else:
+        why = ", under another contract; under this one it costs again"
+    with_others = " together" if len(together.questions) > 1 else ""
+    return f"asked{with_others} before at epsilon {amount_text(before.epsilon)}{why}"
 
 
 def _describe_unused(paid: Paid) -> str:
@@ -287,6 +300,7 @@ def _question_data(question: PlannedQuestion, request: PlannedRequest) -> dict[s
         "title": question.question.title,
         "sql": question.question.sql,
         "epsilon": Fraction(0) if request.together.is_public else question.epsilon,
+        "wanted_error": question.question.error,
         "expected_error": question.error,
         "expected_error_alone": question.alone_error,
         "expected_noise": question.words,

@@ -39,7 +39,7 @@ def run_report(plan: ReportPlan, dataset: Dataset | RemoteDataset, progress: Pro
     tables = {}
     with reporting(progress) as report:
         for number, request in enumerate(requests, 1):
-            for question in request.questions:
+            for question in sorted(request.questions, key=lambda question: not question.comes_first):
                 where = f"{number} of {len(requests)}, {question.name}"
                 report(where)
                 tables[question.name] = _ask(asker, request, question, _Prefixed(report, where))

@@ -50,6 +50,8 @@ class PlannedQuestion:
     alone_error: float | None = None
     """What it would be by itself, if the question is asked with others."""
     warnings: tuple[str, ...] = ()
+    comes_first: bool = False
+    """Whether it is to be asked before the others: what is kept then has intervals that hold at once, as it needs."""
 
     @property
     def name(self) -> str:
@@ -64,6 +66,8 @@ class Together:
     questions: tuple[PlannedQuestion, ...]
     identity: tuple[str, ...]
     """What makes it this request, whatever is shown of it."""
+    text: str
+    """What is asked of the rows, for people."""
     keys: tuple[str, ...] = ()
     """What all of them are grouped by: rows without a category of one of these are in no table."""
     is_public: bool = False
@@ -122,7 +126,8 @@ def _alone(asker: Asker, one: Costed) -> Together:
     planned = PlannedQuestion(
         question, one.epsilon, question.sql, _first_error(preview), preview.words, warnings=preview.warnings
     )
-    return Together((planned,), asker.identity(question.sql, preview), is_public=not preview.epsilon)
+    identity = asker.identity(question.sql, preview)
+    return Together((planned,), identity, preview.question, is_public=not preview.epsilon)
 
 
 def _join(asker: Asker, trial: Sequence[Costed], grouped: Sequence[Grouped]) -> tuple[Together | None, str | None]:
@@ -159,10 +164,11 @@ def _join(asker: Asker, trial: Sequence[Costed], grouped: Sequence[Grouped]) -> 
                 f"{format_error(error)} on average, as predicted",
                 _first_error(one.preview),
                 one.preview.warnings,
+                comes_first=its.has_windows,
             )
         )
     keys = tuple(dict.fromkeys(key.text for one in grouped for key in one.keys))
-    return Together(tuple(planned), identities.pop(), keys), None
+    return Together(tuple(planned), identities.pop(), previews[0].question, keys), None
 
 
 def _first_error(preview: Preview) -> float | None:
