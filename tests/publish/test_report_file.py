@@ -1,4 +1,4 @@
-"""The file of a report: what it says is read, and all that is wrong with it is told at once, with lines and remedies."""
+"""The file of a report: what it says is read, and all that is wrong is told at once, with lines and remedies."""
 
 from __future__ import annotations
 
@@ -48,7 +48,7 @@ def test_a_report_is_read_as_it_is_written() -> None:
     """Headers say what they say; semicolons, comments and headers in quotes and comments are none."""
     report = ReportFile.parse(WHOLE)
     assert (report.name, report.title, report.edition) == ("clinic_year", "The clinic's year", "2026-11")
-    assert (report.description, report.total, report.consistent) == ("What happened; and when.", 2, False)
+    assert (report.description, report.total, report.consistent) == ("What happened; and when.", Fraction(2), False)
     first, second, third = report.questions
     assert (first.name, first.title, first.chart, first.epsilon) == (
         "visits_by_clinic",
@@ -62,7 +62,7 @@ def test_a_report_is_read_as_it_is_written() -> None:
     assert first.sql.endswith("WHERE finding <> 'a;b -- name: c' GROUP BY clinic")
     assert (first.line, second.line, third.line) == (13, 18, 23)
     assert (second.title, second.error, second.sql) == ("Ages", "2 %", "SELECT AVG(age) FROM visits")
-    assert (third.weight, third.error, third.epsilon) == (2, None, None)
+    assert (third.weight, third.error, third.epsilon) == (Fraction(2), None, None)
 
 
 def test_a_question_without_a_cost_has_a_share_of_the_total() -> None:
@@ -84,7 +84,9 @@ def test_a_file_may_begin_with_a_byte_order_mark(tmp_path: Path) -> None:
 QUESTION = "-- name: b\n-- epsilon: 1\nSELECT 1"
 
 WRONG = {
-    f"-- report: a\n-- titel: A\n{QUESTION}": ("line 2: there is no -- titel: in the head of a report; did you mean title?",),
+    f"-- report: a\n-- titel: A\n{QUESTION}": (
+        "line 2: there is no -- titel: in the head of a report; did you mean title?",
+    ),
     f"-- report: a\n-- version: 3\n{QUESTION}": (
         "line 2: there is no -- version: in the head of a report; did you mean edition?",
     ),
@@ -96,8 +98,8 @@ WRONG = {
         "line 3: there is no -- cost: in the header of a question; did you mean epsilon?",
     ),
     f"-- report: Clinic Year\n{QUESTION}": (
-        "line 1: a name has up to 63 lower-case letters, digits and underscores, a letter first, got 'Clinic Year'; call "
-        "it clinic_year",
+        "line 1: a name has up to 63 lower-case letters, digits and underscores, a letter first, got 'Clinic Year'; "
+        "call it clinic_year",
     ),
     f"-- report: 2026\n{QUESTION}": (
         "line 1: a name has up to 63 lower-case letters, digits and underscores, a letter first, got '2026'; call it "
@@ -140,7 +142,8 @@ WRONG = {
         "line 2: consistent is yes or no, got 'maybe'; write one of them",
     ),
     f"-- report: a\n-- edition: a/b\n{QUESTION}": (
-        "line 2: an edition has up to 30 letters, digits, dots, dashes and underscores, got 'a/b'; write it like 2026-11",
+        "line 2: an edition has up to 30 letters, digits, dots, dashes and underscores, got 'a/b'; write "
+        "it like 2026-11",
     ),
     f"-- report: a\n-- total: 1\n{QUESTION};\n-- name: c\n-- error: 3\nSELECT 2": (
         "line 2: the total is 1, got questions that cost 1, and nothing is left for c; raise the total, or lower an "

@@ -12,11 +12,11 @@ from inbounds.bounds.notation import write_end
 from inbounds.display.facts import FactSheet
 from inbounds.display.figures import format_error
 from inbounds.display.suggestion import list_names
-from inbounds.errors import InvalidParameter, InvalidQuestion, ServerRefused
+from inbounds.errors import InvalidParameter, InvalidQuestion
 from inbounds.publish.asker import Asker, Left, Paid, asker_of
 from inbounds.publish.report_file import ReportFile, ReportQuestion, amount_text, refuse_faults
 from inbounds.publish.shares import divide, scale_down
-from inbounds.publish.together import REFUSED, Costed, PlannedQuestion, Together, arrange
+from inbounds.publish.together import Costed, PlannedQuestion, Together, arrange
 
 if TYPE_CHECKING:
     from inbounds.client import RemoteDataset
@@ -216,10 +216,6 @@ def _cost_each(asker: Asker, file: ReportFile) -> list[Costed]:
         try:
             return find(*given)
         except (InvalidQuestion, InvalidParameter) as problem:
-            faults.append((question.line, _describe_fault(question, problem)))
-        except ServerRefused as problem:
-            if problem.code not in REFUSED:
-                raise
             faults.append((question.line, _describe_fault(question, problem)))
         return None
 

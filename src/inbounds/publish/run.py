@@ -13,7 +13,7 @@ from fractions import Fraction
 from typing import TYPE_CHECKING
 
 from inbounds.display.progress import Progress, check_progress, reporting
-from inbounds.errors import BudgetExceeded, InvalidReport, ServerRefused
+from inbounds.errors import BudgetExceeded, InvalidReport, RequestReused
 from inbounds.publish.asker import Asker, Paid, asker_of
 from inbounds.publish.plan import PlannedRequest, ReportPlan, describe_together, fits_all, prefix_of
 from inbounds.publish.report import PublishedTable, Report
@@ -62,9 +62,7 @@ def _ask(asker: Asker, request: PlannedRequest, question: PlannedQuestion, repor
     """Return the table of a question; its request is charged unless it was before."""
     try:
         answer = asker.ask(question.sql, request.asked_with, request.request_id, report)
-    except ServerRefused as problem:
-        if problem.code != "request-reused":
-            raise
+    except RequestReused:
         raise InvalidReport(
             f"{question.name} was asked under another contract of {asker.name!r}; give the report another "
             "-- edition:, under which all of it is asked and charged anew"

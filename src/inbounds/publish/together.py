@@ -11,13 +11,10 @@ from fractions import Fraction
 
 from inbounds.display.figures import format_error
 from inbounds.display.suggestion import list_names
-from inbounds.errors import InvalidParameter, InvalidQuestion, ServerRefused
+from inbounds.errors import InvalidParameter, InvalidQuestion
 from inbounds.publish.asker import Asker, Preview
 from inbounds.publish.groupings import Grouped, place_of
 from inbounds.publish.report_file import ReportQuestion
-
-REFUSED = ("invalid-question", "useless-question", "invalid-parameter")
-"""What a server answers to a question that cannot be asked like this."""
 
 
 @dataclass(frozen=True)
@@ -138,10 +135,6 @@ def _join(asker: Asker, trial: Sequence[Costed], grouped: Sequence[Grouped]) -> 
         previews = [asker.preview(sql, epsilon) for sql in sqls]
     except (InvalidQuestion, InvalidParameter):
         return None, None
-    except ServerRefused as problem:
-        if problem.code in REFUSED:
-            return None, None
-        raise
     identities = {asker.identity(sql, preview) for sql, preview in zip(sqls, previews, strict=True)}
     measures = {preview.measures for preview in (*previews, *(one.preview for one in trial))}
     if len(identities) > 1 or len(measures) > 1 or any(preview.useless for preview in previews):

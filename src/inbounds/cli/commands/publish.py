@@ -78,7 +78,8 @@ def command(  # noqa: PLR0913, PLR0917  each is an option of the command
             published = run_report(planned, access.dataset)
             written = [_destinations().write(published, target) for target in targets]
         why = why_no_head(access.dataset)
-    data = {**published.data(), "written": written, "paid_now": planned.due, "why_no_head": why}
+        created = access.tell_of_ledger(as_json=as_json)
+    data = {**published.data(), "written": written, "paid_now": planned.due, "why_no_head": why, **created}
     show(data, _describe(published, planned, written, why), as_json=as_json)
 
 
