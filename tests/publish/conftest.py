@@ -45,7 +45,8 @@ def towns(tmp_path: Path) -> Iterator[Playground]:
 def wanted_errors(monkeypatch: pytest.MonkeyPatch) -> None:
     """Let a question find the least epsilon for an error, in 64ths."""
 
-    def epsilon_for(self: Query, *, error: Fraction) -> Fraction:
+    def epsilon_for(self: Query, *, error: Fraction, rows: int | None = None) -> Fraction:
+        del rows
         for steps in range(1, 64 * 4):
             errors = self.explain(Fraction(steps, 64)).parts[0].expected_errors["on average"]
             if next(iter(errors.values())) <= error:

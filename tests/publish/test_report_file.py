@@ -28,6 +28,7 @@ FROM visits /* -- name: hidden */ WHERE finding <> 'a;b -- name: c' GROUP BY cli
 
 -- name: ages
 -- error: 2 %
+-- rows: 1000
 SELECT AVG(age) FROM visits
 ;
 -- name: stays
@@ -60,8 +61,9 @@ def test_a_report_is_read_as_it_is_written() -> None:
         "SELECT clinic, COUNT(*) AS visits -- all; even these\nFROM visits /* -- name: hidden */"
     )
     assert first.sql.endswith("WHERE finding <> 'a;b -- name: c' GROUP BY clinic")
-    assert (first.line, second.line, third.line) == (13, 18, 23)
-    assert (second.title, second.error, second.sql) == ("Ages", "2 %", "SELECT AVG(age) FROM visits")
+    assert (first.line, second.line, third.line) == (13, 19, 24)
+    assert (second.title, second.sql) == ("Ages", "SELECT AVG(age) FROM visits")
+    assert (second.error, second.rows) == ("2 %", 1000)
     assert (third.weight, third.error, third.epsilon) == (Fraction(2), None, None)
 
 
@@ -137,6 +139,10 @@ WRONG = {
     ),
     "-- report: a\n" + QUESTION.replace("1\n", "1\n-- chart: bar\n"): (
         "line 4: there is no chart 'bar'; did you mean bars?",
+    ),
+    "-- report: a\n" + QUESTION.replace("1\n", "1\n-- rows: many\n"): (
+        "line 4: rows are assumed for a wanted error, got none; add -- error: 20, or leave them out",
+        "line 4: rows must be a whole number above 0, got 'many'; write it like 1000",
     ),
     f"-- report: a\n-- consistent: maybe\n{QUESTION}": (
         "line 2: consistent is yes or no, got 'maybe'; write one of them",

@@ -115,9 +115,9 @@ class Asker(ABC):
     def identity(self, sql: str, preview: Preview) -> tuple[str, ...]:
         """Return what makes it this question, whatever is shown of it."""
 
-    def epsilon_for(self, sql: str, error: Fraction | str) -> Fraction:
+    def epsilon_for(self, sql: str, error: Fraction | str, rows: int | None) -> Fraction:
         """Return the least epsilon at which a question has no larger expected error."""
-        return Fraction(self.dataset.sql(sql).epsilon_for(error=error))
+        return Fraction(self.dataset.sql(sql).epsilon_for(error=error, rows=rows))
 
     @abstractmethod
     def paid(self, prefix: str) -> dict[str, Paid]:

@@ -226,7 +226,8 @@ def _cost_each(asker: Asker, file: ReportFile) -> list[Costed]:
         if first is not None and not first.epsilon:
             free.append(question.name)
         elif first is not None and question.error is not None:
-            needed[question.name] = tried(question, asker.epsilon_for, question.sql, question.error) or Fraction(1)
+            found = tried(question, asker.epsilon_for, question.sql, question.error, question.rows)
+            needed[question.name] = found or Fraction(1)
     refuse_faults(file.name, faults)
     try:
         costs = divide(file, needed, free)

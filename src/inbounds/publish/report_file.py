@@ -32,7 +32,7 @@ from inbounds.ledger.values.amount import format_amount, fraction, units
 from inbounds.publish.sql_tokens import read_comments, slice_of, split_at, tokenize, unclosed_line
 
 HEAD_KEYS = ("report", "title", "description", "edition", "total", "consistent")
-QUESTION_KEYS = ("name", "title", "description", "epsilon", "error", "weight", "chart")
+QUESTION_KEYS = ("name", "title", "description", "epsilon", "error", "rows", "weight", "chart")
 KEYS = tuple(dict.fromkeys((*HEAD_KEYS, *QUESTION_KEYS)))
 """What may stand in a header."""
 
@@ -68,6 +68,8 @@ class ReportQuestion:
     epsilon: Fraction | None = None
     error: Fraction | str | None = None
     """The error that is wanted: a number, or a text such as "2 %"."""
+    rows: int | None = None
+    """How many rows are assumed in each group, where an error depends on that."""
     weight: Fraction | None = None
     """Which part it has of what the others leave of the total."""
 
@@ -221,6 +223,7 @@ class _Reader:
         name = self._take(section, "name", _read_name) or ""
         costs: dict[str, Any] = {"epsilon": self._take(section, "epsilon", _read_amount)}
         costs["error"] = self._take(section, "error", _read_error)
+        costs["rows"] = self._take(section, "rows", _read_rows)
         costs["weight"] = self._take(section, "weight", _read_weight)
         self._check_costs(section, in_total=total is not None)
         if total is not None and not any(key in section.headers for key in COSTS):
@@ -265,6 +268,9 @@ class _Reader:
         elif given == ["weight"] and not in_total:
             line = section.headers["weight"][0]
             self._refuse(line, "a weight divides a total, got none; add -- total: 2 to the head, or give an epsilon")
+        if "rows" in section.headers and "error" not in section.headers:
+            line = section.headers["rows"][0]
+            self._refuse(line, "rows are assumed for a wanted error, got none; add -- error: 20, or leave them out")
 
     def _refuse_doubles(self, sections: list[_Section], questions: tuple[ReportQuestion, ...]) -> None:
         names = [question.name for question in questions]
@@ -341,6 +347,12 @@ def _read_amount(text: str) -> Fraction:
 
 def _read_weight(text: str) -> Fraction:
     return _read_number(text, "a weight", "2")
+
+
+def _read_rows(text: str) -> int:
+    if re.fullmatch("[1-9][0-9]{0,14}", text, re.ASCII):
+        return int(text)
+    raise InvalidParameter(f"rows must be a whole number above 0, got {shown(text)}; write it like 1000")
 
 
 def _read_error(text: str) -> Fraction | str:
