@@ -39,8 +39,8 @@ KEYS = tuple(dict.fromkeys((*HEAD_KEYS, *QUESTION_KEYS)))
 SYNONYMS = {"cost": "epsilon", "budget": "total", "accuracy": "error", "version": "edition", "picture": "chart"}
 """Other words for them."""
 
-CHARTS = ("bars", "line", "table")
-"""The kinds of picture that can be asked for; a table is none."""
+CHARTS = ("bars", "line", "none")
+"""The kinds of chart that can be asked for."""
 
 COSTS = ("epsilon", "error", "weight")
 """What says how much a question may cost; one of them is given."""

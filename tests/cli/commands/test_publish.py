@@ -29,7 +29,8 @@ def targets(monkeypatch: pytest.MonkeyPatch) -> list[str]:
         written.append(target)
         return f"{target}, {len(report.tables)} tables"
 
-    def check_target(target: str) -> None:
+    def check_target(target: str, name: str) -> None:
+        assert name == "clinic_year"
         if target.endswith(".doc"):
             raise InvalidParameter(f"a report cannot be written to {target!r}; name a file that ends in .html")
 

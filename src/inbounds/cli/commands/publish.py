@@ -67,7 +67,7 @@ def command(  # noqa: PLR0913, PLR0917  each is an option of the command
         from inbounds.publish.run import why_no_head  # noqa: PLC0415
     file = ReportFile.load(report)
     for target in targets:
-        _destinations().check_target(target)
+        _destinations().check_target(target, file.name)
     with open_access(dataset, server, key_file, ledger=ledger, analyst=analyst, create_ledger=not plan) as access:
         planned = plan_report(file, access.dataset, analyst)
         if plan:
@@ -134,7 +134,7 @@ def _describe(report: Report, plan: ReportPlan, written: list[str], why: str | N
     lines = [
         ("published", f"{report.title}, {len(report.tables)} tables, for ε = {write_end(report.epsilon)}"),
         ("paid now", f"ε = {write_end(plan.due)}"),
-        *(("written", text) for text in written),
+        *(("target", text) for text in written),
         ("digest", report.digest),
         ("ledger head", report.ledger_head or f"none: {why or 'nothing was charged'}"),
     ]
