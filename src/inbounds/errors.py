@@ -9,6 +9,7 @@
     ├── ProjectionFailed     measurements of a table that could not be made into a possible one
     ├── QueryError           about questions to tables
     │   ├── InvalidContract      the description of a table makes no sense, or does not fit the table
+    │   ├── InvalidReport        the file of a report makes no sense, or does not fit the dataset
     │   ├── InvalidQuestion      a question outside the grammar, or one that does not fit the contract
     │   │   └── UselessQuestion      a question whose answer would tell nothing; nothing was charged
     │   ├── EngineFailed         the database could not run a statement
@@ -122,6 +123,15 @@ class InvalidContract(QueryError, ValueError):
     faults: tuple[str, ...] = ()
     path: tuple[str, ...] = ()
     meant: str | None = None
+
+
+class InvalidReport(QueryError, ValueError):
+    """The file of a report is contradictory or incomplete, or one of its questions cannot be asked.
+
+    `faults` are the messages of all its faults, each with its line.
+    """
+
+    faults: tuple[str, ...] = ()
 
 
 class InvalidQuestion(QueryError, ValueError):

@@ -17,6 +17,7 @@ from inbounds.cli.commands import (
     init,
     keys,
     plan,
+    publish,
     query,
     release,
     serve,
@@ -32,6 +33,7 @@ ORDER = (
     "discover",
     "query",
     "explain",
+    "publish",
     "budget",
     "keys",
     "serve",
@@ -61,6 +63,7 @@ app.command("init", cls=Command)(init.command)
 app.command("check", cls=Command)(check.command)
 app.command("query", cls=Command)(query.command)
 app.command("explain", cls=Command)(explain.command)
+app.command("publish", cls=Command)(publish.command)
 app.add_typer(budget.app, name="budget")
 app.add_typer(keys.app, name="keys")
 app.add_typer(discover.app, name="discover")

@@ -61,7 +61,8 @@ class RemoteExplanation:
     def _sheet(self) -> FactSheet:
         lines = [(name.replace("_", " "), _write_words(value)) for name, value in self.facts.items() if name != "parts"]
         for part in self.facts["parts"]:
-            lines += [(name.replace("_", " "), _write_words(value)) for name, value in part.items()]
+            words = [(name, value) for name, value in part.items() if name != "expected_errors"]
+            lines += [(name.replace("_", " "), _write_words(value)) for name, value in words]
         return FactSheet([(name, text) for name, text in lines if text])
 
 

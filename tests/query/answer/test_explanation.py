@@ -155,7 +155,7 @@ TEXTS = ("bounds", "mechanism", "proof", "expected_noise", "statement")
 
 @pytest.mark.slow
 def test_as_data_numbers_are_numbers(dataset: Dataset) -> None:
-    """A program gets how many answers, the sensitivity and epsilon as numbers, the guarantee by name, the rest as text.
+    """A program gets how many answers, sensitivity, errors and epsilon as numbers, the guarantee by name, and texts.
 
     That is all that there is, and it has the names of the attributes.
     """
@@ -167,7 +167,7 @@ def test_as_data_numbers_are_numbers(dataset: Dataset) -> None:
         assert set(data) == expected
         assert (data["question"], data["row_limit"]) == (found.question, found.row_limit)
         (data,) = data["parts"]
-        assert set(data) == {"measures", "epsilon", "answers", "sensitivity", "guarantee", *TEXTS}
+        assert set(data) == {"measures", "epsilon", "answers", "sensitivity", "guarantee", "expected_errors", *TEXTS}
         assert data == {name: getattr(found.parts[0], name) for name in data}
         assert type(data["answers"]) is int
         assert data["answers"] == len(plan.rows)
@@ -177,6 +177,7 @@ def test_as_data_numbers_are_numbers(dataset: Dataset) -> None:
         assert data["guarantee"] in ("standard", "distance")
         assert data["guarantee"] == plan.answering.guarantee
         assert all(isinstance(data[name], str) for name in TEXTS)
+        assert data["expected_errors"] == plan.answering.foreseen()
 
 
 @pytest.mark.parametrize("number", ["1e400", "-1e400", "1e-400", "1e30"])
@@ -235,3 +236,12 @@ def test_errors_are_rounded_in_one_place(dataset: Dataset, monkeypatch: pytest.M
     decimals = [number for text in after for number in re.findall(r"\d+\.\d+", text.split(", with values")[0])]
     assert before != after
     assert [number for number in decimals if not re.fullmatch(r"0\.0*[1-9]", number)] == []
+
+
+def test_expected_errors_are_the_figures_behind_the_words(dataset: Dataset) -> None:
+    """Each part has its expected errors as numbers: of a table with totals, in the order of its groupings."""
+    part = dataset.sql("SELECT COUNT(*) FROM visits GROUP BY GROUPING SETS ((place), (size), ())").explain(1).parts[0]
+    errors = part.expected_errors["on average"]
+    assert list(errors) == ["place", "size", "the total"]
+    assert all(f"{error:.4g} in {title}" in part.expected_noise for title, error in errors.items())
+    assert "expected errors" not in part.facts()

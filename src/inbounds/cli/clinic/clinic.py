@@ -39,6 +39,31 @@ total = 5.0                      # for everyone together
 per_analyst = 3.0
 """
 
+REPORT = """\
+-- report: clinic_year
+-- title: The clinic's year
+-- edition: 2026
+-- total: 1.5
+
+-- name: visits
+SELECT COUNT(*) AS visits FROM visits;
+
+-- name: visits_by_clinic
+-- title: Visits by clinic
+-- weight: 2
+-- chart: bars
+SELECT clinic, COUNT(*) AS visits FROM visits GROUP BY clinic ORDER BY visits DESC;
+
+-- name: visits_by_month
+SELECT MONTH(day) AS month, COUNT(*) AS visits FROM visits GROUP BY month;
+
+-- name: age_by_clinic
+-- title: Mean age of a visitor, by clinic
+-- epsilon: 0.5
+SELECT clinic, AVG(age) AS age FROM visits GROUP BY clinic;
+"""
+"""What could be published of it."""
+
 _SAID = tomllib.loads(CONTRACT)
 _DAY = _SAID["columns"]["day"]
 YEAR: Any = Bounds.parse(_DAY["bounds"])
@@ -78,11 +103,14 @@ VISITS = """
 
 
 def build(folder: Path) -> Path:
-    """Write the visits and the contract into a folder, and return the path of the contract."""
+    """Write the visits, the contract and a report into a folder, and return the path of the contract."""
     contract, table = folder / "clinic.toml", folder / "visits.parquet"
     if contract.exists() and contract.read_text(encoding="utf-8") != CONTRACT:
         raise InvalidParameter(f"{str(contract)!r} is not the demonstration's contract; name a new folder")
     contract.write_text(CONTRACT, encoding="utf-8")  # first, so that an unfinished folder is known again
+    report = folder / "report.sql"
+    if not report.exists():  # which whoever tries things out may have changed
+        report.write_text(REPORT, encoding="utf-8")
     with replacing(table) as unfinished, import_duckdb().connect() as connection:
         connection.execute(MIXED)
         connection.execute(f"COPY ({VISITS} ORDER BY patient, visit) TO ? (FORMAT parquet)", [str(unfinished)])

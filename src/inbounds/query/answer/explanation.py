@@ -21,6 +21,7 @@ from inbounds.privacy.guarantee import GuaranteeName
 from inbounds.query.answer.budget_forecast import BudgetForecast
 from inbounds.query.columns.derived_column import DerivedKeys
 from inbounds.query.methods.contribution_bound import NOTHING_READ, no_limit, row_limit
+from inbounds.query.methods.method import Foreseen
 from inbounds.query.methods.plan import Plan
 from inbounds.query.methods.usefulness import INSIST, too_few, why_useless
 from inbounds.query.question.clipping_warnings import clippings_of, warnings_of
@@ -62,6 +63,8 @@ class ExplainedPart:
     """Why the loss is at most epsilon."""
     expected_noise: str
     """The expected error from noise; it does not account for the contribution bound or for clamping."""
+    expected_errors: Foreseen
+    """The figures behind it: in what sense, and then where, for groupings in the order in which they are asked for."""
     statement: str
     in_words: dict[str, str] = field(repr=False)
     """What the text says in place of a bare number or name."""
@@ -81,6 +84,7 @@ class ExplainedPart:
             mechanism=plan.answering.mechanism(),
             proof=plan.answering.proof(),
             expected_noise=plan.answering.expected_noise(),
+            expected_errors=plan.answering.foreseen(),
             statement=_format_statement(plan.sql, dialect),
             in_words={
                 "answers": _describe_answers(plan),
@@ -97,7 +101,7 @@ class ExplainedPart:
     def facts(self) -> dict[str, str]:
         """Return what is said, by what it is called, without the statement."""
         texts = {**self.data(), **self.in_words}
-        left_out = ("measures", "epsilon", "statement")
+        left_out = ("measures", "epsilon", "expected_errors", "statement")
         return {name.replace("_", " "): str(text) for name, text in texts.items() if name not in left_out}
 
 

@@ -57,6 +57,9 @@ class PartOut(BaseModel):
         description="Why the privacy loss is at most ε: a certificate, or the distribution that is sampled."
     )
     expected_noise: str
+    expected_errors: dict[str, dict[str, float]] = Field(
+        description="The figures behind it: in what sense, and then where; groupings stand in the order of the query."
+    )
 
 
 class ExplanationOut(BaseModel):

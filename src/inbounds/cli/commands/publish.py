@@ -1,0 +1,141 @@
+"""`inbounds publish`: a report that is paid once, and written where everybody may read it."""
+
+from __future__ import annotations
+
+import sys
+from collections.abc import Iterator
+from contextlib import contextmanager, suppress
+from importlib import import_module
+from typing import TYPE_CHECKING, Annotated, Any
+
+import typer
+
+from inbounds.bounds.notation import write_end
+from inbounds.cli.shell.access import open_access
+from inbounds.cli.shell.extras import needing
+from inbounds.cli.shell.options import AsJson, DatasetFile, KeyFile, LedgerPlace, Server
+from inbounds.cli.shell.output import format_pairs, show
+from inbounds.errors import AnswerFailed, BudgetExceeded, InvalidParameter, InvalidReport
+
+if TYPE_CHECKING:
+    from inbounds.publish import Report, ReportPlan
+
+ReportPath = Annotated[
+    str, typer.Argument(metavar="REPORT", help="The report, a file of SQL with headers.", show_default=False)
+]
+Analyst = Annotated[str | None, typer.Option(metavar="NAME", help="Who pays; the cost is charged to this name.")]
+Targets = Annotated[
+    list[str] | None,
+    typer.Option(
+        "--to", metavar="TARGET", help="Write the report here: a file, a folder or a database; may be repeated."
+    ),
+]
+Yes = Annotated[bool, typer.Option("--yes", help="Publish without asking first.")]
+PlanOnly = Annotated[bool, typer.Option("--plan", help="Only show the plan: nothing is spent.")]
+
+
+def command(  # noqa: PLR0913, PLR0917  each is an option of the command
+    report: ReportPath,
+    dataset: DatasetFile,
+    analyst: Analyst = None,
+    to: Targets = None,
+    yes: Yes = False,
+    plan: PlanOnly = False,
+    ledger: LedgerPlace = None,
+    server: Server = None,
+    key_file: KeyFile = None,
+    as_json: AsJson = False,
+) -> None:
+    """Publish a report: paid once, read by everybody.
+
+    The report is a file of SQL, with a name and a cost above each query. Its plan says what each query costs and how
+    accurate it will be. What was published before is free: run it again after an interruption, or for another target.
+
+    \b
+    Example:
+      inbounds publish report.sql --dataset clinic.toml --analyst office --plan
+    """
+    targets = [] if to is None else to
+    if server is None and analyst is None:
+        raise InvalidParameter(
+            "--analyst is missing; give the name that pays, or --server, where your API key identifies you"
+        )
+    if not targets and not plan:
+        raise InvalidParameter("--to is missing; name a file such as report.html, or add --plan to see the plan only")
+    with needing("query", "publishing reports"):
+        from inbounds.publish import ReportFile, plan_report, run_report  # noqa: PLC0415  the other commands do without
+        from inbounds.publish.run import why_no_head  # noqa: PLC0415
+    file = ReportFile.load(report)
+    for target in targets:
+        _destinations().check_target(target, file.name)
+    with open_access(dataset, server, key_file, ledger=ledger, analyst=analyst, create_ledger=not plan) as access:
+        planned = plan_report(file, access.dataset, analyst)
+        if plan:
+            show(planned.data(), str(planned), as_json=as_json)
+            return
+        _agree(planned, yes=yes, as_json=as_json)
+        with _remembering(file.name):
+            published = run_report(planned, access.dataset)
+            written = [_destinations().write(published, target) for target in targets]
+        why = why_no_head(access.dataset)
+        created = access.tell_of_ledger(as_json=as_json)
+    data = {**published.data(), "written": written, "paid_now": planned.due, "why_no_head": why, **created}
+    show(data, _describe(published, planned, written, why), as_json=as_json)
+
+
+def _destinations() -> Any:
+    """Return what writes reports: it is needed by nothing else."""
+    return import_module("inbounds.publish.destinations")
+
+
+def _agree(plan: ReportPlan, *, yes: bool, as_json: bool) -> None:
+    """Show what will be done, and go on only if that is agreed to; what costs nothing needs no agreement."""
+    from inbounds.publish.run import refuse_excess  # noqa: PLC0415
+
+    if not as_json:
+        show(None, f"{plan}\n", as_json=False)
+    refuse_excess(plan)
+    if yes or not plan.due:
+        return
+    cost = write_end(plan.due)
+    if not _is_terminal():
+        if as_json:
+            show(plan.data(), "", as_json=True)
+        raise InvalidParameter(f"publish: nothing was spent; add --yes to publish the report and spend epsilon {cost}")
+    if as_json:
+        typer.echo(f"{plan}\n", err=True)
+    if not typer.confirm(f"Publish {plan.file.title!r} (spends epsilon {cost})?", default=False, err=True):
+        raise typer.Abort
+
+
+def _is_terminal() -> bool:
+    """Return whether somebody is there to be asked."""
+    return all(stream is not None and stream.isatty() for stream in (sys.stdin, sys.stderr))
+
+
+@contextmanager
+def _remembering(name: str) -> Iterator[None]:
+    """Say how to go on, if publishing is interrupted."""
+    try:
+        yield
+    except (AnswerFailed, BudgetExceeded, ImportError, InvalidReport):  # after which it would not go on
+        raise
+    except BaseException:
+        with suppress(OSError):  # nobody reads that either
+            typer.echo(
+                f"inbounds: publishing {name!r} was interrupted; the same command goes on with it, and pays nothing "
+                "twice",
+                err=True,
+            )
+        raise
+
+
+def _describe(report: Report, plan: ReportPlan, written: list[str], why: str | None) -> str:
+    lines = [
+        ("published", f"{report.title}, {len(report.tables)} tables, for ε = {write_end(report.epsilon)}"),
+        ("paid now", f"ε = {write_end(plan.due)}"),
+        *(("target", text) for text in written),
+        ("digest", report.digest),
+        ("ledger head", report.ledger_head or f"none: {why or 'nothing was charged'}"),
+    ]
+    return format_pairs(lines)
