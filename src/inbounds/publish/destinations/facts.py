@@ -10,9 +10,18 @@ from inbounds.accuracy.confidence import percent
 from inbounds.bounds.notation import write_end
 from inbounds.publish.destinations.sheet import Sheet
 from inbounds.publish.report import FORMAT, PublishedTable, Report
+from inbounds.query.methods.contribution_bound import ADVICE, WHERE_EXPLAINED
 
 PRACTICE = "PRACTICE: these numbers come from made-up rows and say nothing about anybody."
 """Said wherever a practice report could be taken for a real one."""
+
+ADVICE_TO_ANALYSTS = (
+    f" {ADVICE}",
+    f" ({WHERE_EXPLAINED})",
+    f" See {WHERE_EXPLAINED}.",
+    " Ask for fewer groups or a larger epsilon.",
+)
+"""Readers of a report cannot ask, and have no such page."""
 
 MARK = "practice_"
 """How the files of such a report begin, since csv has no room for a remark."""
@@ -69,7 +78,14 @@ def notes_of(table: PublishedTable) -> list[str]:
     """Return what to know when one reads a table: caveats, the contribution bound, warnings and remarks."""
     answer = table.answer
     notes = (answer.caveat, answer.too_few_rows, answer.row_limit, *answer.warnings, *answer.remarks, answer.note)
-    return list(dict.fromkeys(note for note in notes if note))
+    return list(dict.fromkeys(_without_advice(note) for note in notes if note))
+
+
+def _without_advice(note: str) -> str:
+    """Return a note for readers, without what the analyst could have done."""
+    for advice in ADVICE_TO_ANALYSTS:
+        note = note.replace(advice, "")
+    return note
 
 
 def describe_sheet(report: Report, table: PublishedTable) -> str:

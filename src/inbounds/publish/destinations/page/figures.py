@@ -5,14 +5,16 @@ from __future__ import annotations
 from dataclasses import dataclass
 from datetime import datetime
 from fractions import Fraction
-from math import floor, log10
-from statistics import median
+from math import ceil, log10
 from typing import Any
 
 from inbounds.bounds.notation import write_end
 from inbounds.query.answer.answer import Answer
 
 MOST_DECIMALS = 6
+FINENESS = 0.2
+"""The last digit stands for no more than this part of the noise."""
+
 LARGE = 1e15
 """Numbers from here on are written with an exponent."""
 
@@ -26,11 +28,11 @@ class Figures:
 
     @classmethod
     def of(cls, answer: Answer, measure: int) -> Figures:
-        """Return how a measure is written: with the digit before the one at which the noise begins, and that one."""
+        """Return how a measure is written: so finely that rounding is small beside the noise."""
         noises = [noise for row in answer.noise if (noise := row[measure])]
         if not noises:
             return cls()
-        return cls(min(max(1 - floor(log10(median(noises))), 0), MOST_DECIMALS))
+        return cls(min(max(ceil(-log10(min(noises) * FINENESS)), 0), MOST_DECIMALS))
 
     def write(self, cell: Any) -> str:
         """Return a value as a text."""

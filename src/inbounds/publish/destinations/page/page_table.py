@@ -22,6 +22,7 @@ MOST_AT_ONCE = 40
 MOST_WITH_NOISE = 2
 """Of more measures than this the noise has no columns: a page has no room for them."""
 
+NOISE = "expected noise"
 TOTAL = ' class="total"'
 LONG_NAME = 15
 """The name of a column with more letters than this breaks anywhere."""
@@ -50,6 +51,7 @@ def write_page_table(sheet: Sheet, title: str, number: int, *, practice: bool) -
 
 def _write(answer: Answer, places: Sequence[int], title: str, label: str) -> str:
     columns, learnt = _columns(answer), answer.learnt
+    several = ' class="several"' if _is_wide(answer) else ""
     head = "".join(cell for column in columns for cell in column.head)
     body = []
     for at in places:
@@ -59,13 +61,18 @@ def _write(answer: Answer, places: Sequence[int], title: str, label: str) -> str
     return "\n".join(
         [
             f'<div class="scroll" role="region" aria-label="{label}" tabindex="0">',
-            f"<table><caption>{said(title)}</caption>",
+            f"<table{several}><caption>{said(title)}</caption>",
             f"<thead><tr>{head}</tr></thead>",
             "<tbody>",
             *body,
             "</tbody></table></div>",
         ]
     )
+
+
+def _is_wide(answer: Answer) -> bool:
+    """Return whether a phone has no room for the table as it is."""
+    return answer.measures > 1 or len(answer.key_places) > 1
 
 
 @dataclass(frozen=True)
@@ -86,7 +93,7 @@ class PageColumn:
         if self.measure is None:
             return [f'<th scope="col"{self._kind()}>{named(self.name)}</th>']
         beside = [said(self.interval)] if self.interval else []
-        beside += ["expected noise"] if self.has_noise else []
+        beside += [NOISE] if self.has_noise else []
         first = f'<th scope="col"{self._kind("number")}>{named(self.name)}</th>'
         return [first, *(f'<th scope="col" class="number">{words}</th>' for words in beside)]
 
@@ -102,13 +109,17 @@ class PageColumn:
             kind = "when" if isinstance(cell, date | time) else "name"
             return [f'<th scope="row" class="{kind}">{named(ALL if cell is None else write_key(cell))}</th>']
         is_learnt = learnt[self.measure]
-        cells = [_value(cell, self.figures, is_learnt=is_learnt)]
+        value = write_value(cell, self.figures) if is_learnt else NOTHING_LEARNT
+        cells = [(self.name, "number" if is_learnt else "number soft", value)]
         if self.interval is not None:
-            cells.append(f'<td class="number soft">{_interval(answer.intervals[at][self.measure], self.figures)}</td>')
+            cells.append((self.interval, "number soft", _interval(answer.intervals[at][self.measure], self.figures)))
         if self.has_noise:
             noise = answer.noise[at][self.measure] if is_learnt else None
-            cells.append(f'<td class="number soft">{"" if noise is None else write_noise(noise)}</td>')
-        return cells
+            cells.append((NOISE, "number soft", "" if noise is None else write_noise(noise)))
+        if not _is_wide(answer):
+            return [f'<td class="{kind}">{words}</td>' for _, kind, words in cells]
+        # On a phone each number has a line of its own, with its name before it.
+        return [f'<td class="{kind}" data-name="{said(name)}"><span>{words}</span></td>' for name, kind, words in cells]
 
 
 def _columns(answer: Answer) -> list[PageColumn]:
@@ -123,12 +134,6 @@ def _columns(answer: Answer) -> list[PageColumn]:
         figures, interval = Figures.of(answer, measure), answer.interval_names[measure]
         columns.append(PageColumn(name, place, measure, figures, interval, has_noise=noisy))
     return columns
-
-
-def _value(cell: Any, figures: Figures, *, is_learnt: bool) -> str:
-    if not is_learnt:
-        return f'<td class="number soft">{NOTHING_LEARNT}</td>'
-    return f'<td class="number">{write_value(cell, figures)}</td>'
 
 
 def write_value(cell: Any, figures: Figures) -> str:

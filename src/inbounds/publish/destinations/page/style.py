@@ -34,7 +34,7 @@ a { color: var(--accent); }
 nav ol { columns: 2 18rem; padding-left: 1.4rem; margin: 0.4rem 0; }
 section.table { margin: 2.5rem 0 0; padding-top: 1.5rem; border-top: 1px solid var(--line); }
 .headline { margin: 0.75rem 0; color: var(--soft); }
-.headline data { display: block; font-size: 2.6rem; font-weight: 700; line-height: 1.2; color: var(--ink); }
+.headline strong { display: block; font-size: 2.6rem; font-weight: 700; line-height: 1.2; color: var(--ink); }
 figure { margin: 0.75rem 0; }
 figcaption { color: var(--soft); font-size: 0.9rem; max-width: 44rem; }
 svg { display: block; width: 100%; height: auto; max-width: 45rem; font: 13px var(--text); }
@@ -49,7 +49,8 @@ svg .line { stroke: var(--accent); stroke-width: 2; fill: none; }
 svg .dot { fill: var(--accent); }
 svg.narrow { display: none; }
 .scroll { overflow-x: auto; margin: 0.75rem 0; }
-table { border-collapse: collapse; font-variant-numeric: tabular-nums; overflow-wrap: normal; }
+table { border-collapse: collapse; min-width: min(100%, 24rem); overflow-wrap: normal;
+  font-variant-numeric: tabular-nums; }
 caption { text-align: left; font-weight: 600; padding-bottom: 0.3rem; }
 th, td { text-align: left; padding: 0.32rem 1.4rem 0.32rem 0; border-bottom: 1px solid var(--line);
   vertical-align: top; }
@@ -73,12 +74,20 @@ pre, code { font-family: var(--fixed); font-size: 0.9em; }
 .facts dd { margin: 0; }
 footer { margin-top: 3rem; padding-bottom: 2.5rem; color: var(--soft); font-size: 0.9rem; }
 #about { margin-top: 3rem; padding-top: 1.5rem; border-top: 3px solid var(--line); }
-@media (max-width: 40rem) {
+@media screen and (max-width: 40rem) {
   header, main, footer { padding: 0 1rem; }
   header { padding-top: 1.25rem; }
   h1 { font-size: 1.55rem; }
   th, td { padding-right: 0.7rem; font-size: 0.94rem; }
   .name { min-width: 5.5rem; }
+  td.soft { white-space: normal; text-wrap: balance; }
+  .several, .several tbody, .several tr, .several caption { display: block; }
+  .several thead { position: absolute; width: 1px; height: 1px; overflow: hidden; clip-path: inset(50%); }
+  .several tr { border-bottom: 1px solid var(--line); padding: 0.3rem 0; }
+  .several tbody th { display: inline-block; border: 0; font-weight: 650; min-width: 0; }
+  .several td { display: flex; gap: 1rem; justify-content: space-between; border: 0; padding-right: 0; }
+  .several td:has(> span:empty) { display: none; }
+  .several td::before { content: attr(data-name); text-align: left; font-weight: 400; overflow-wrap: anywhere; }
   .facts { grid-template-columns: 1fr; gap: 0; }
   .facts dd { margin-bottom: 0.5rem; }
 }

@@ -162,7 +162,7 @@ def _write_headline(table: PublishedTable) -> str:
         beside.append(f"{said(name)}: {said(figures.write(ends[0]))} to {said(figures.write(ends[1]))}")
     if answer.noise and answer.noise[0][0] is not None:
         beside.append(f"expected noise: {write_noise(answer.noise[0][0])}")
-    return f'<p class="headline">{write_value(answer.rows[0][0], figures)} {"; ".join(beside)}</p>'
+    return f'<p class="headline"><strong>{write_value(answer.rows[0][0], figures)}</strong> {"; ".join(beside)}</p>'
 
 
 def _cost(table: PublishedTable) -> str:
