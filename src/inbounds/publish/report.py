@@ -10,6 +10,7 @@ import json
 from collections.abc import Mapping
 from dataclasses import dataclass, replace
 from fractions import Fraction
+from functools import cached_property
 from typing import Any
 
 from inbounds.bounds.notation import write_end
@@ -89,7 +90,7 @@ class Report:
         paid = {table.answer.request_id: table.epsilon for table in self.tables}
         return sum(paid.values(), Fraction(0))
 
-    @property
+    @cached_property
     def digest(self) -> str:
         """What tells this report from every other: of all its numbers and words."""
         return digest_of(self._content())

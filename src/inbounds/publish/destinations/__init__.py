@@ -1,0 +1,6 @@
+"""Where a published report goes: files, folders and schemas that hold all its numbers, and can be read back."""
+
+from inbounds.publish.destinations.target import check_target, read_report, verify, write
+from inbounds.publish.destinations.verified import Verified
+
+__all__ = ["Verified", "check_target", "read_report", "verify", "write"]

@@ -1,0 +1,1 @@
+"""The parts of the page of a report: what it says, its tables, its charts, and how they look."""
