@@ -79,6 +79,7 @@ def test_a_wanted_error_costs_what_it_takes(towns: Playground) -> None:
     assert "wanted at most 3" in str(plan)
 
 
+@pytest.mark.slow
 @pytest.mark.usefixtures("wanted_errors")
 def test_a_wanted_error_is_never_given_up_for_agreement(towns: Playground) -> None:
     """A question that would be less accurate than wanted beside others is asked apart, and the plan says so."""
@@ -181,6 +182,7 @@ def test_somebody_has_to_pay(towns: Playground, analyst: str | None) -> None:
         plan_report(ReportFile.parse(REPORT), towns.dataset, analyst)
 
 
+@pytest.mark.slow
 def test_a_budget_with_a_delta_is_checked_in_rho(tmp_path: Path) -> None:
     """With a delta a report fits if its rho does, though its epsilon is beyond the total."""
     text = contract(COLUMNS, unit="row", budget="total = 1\ndelta = 1e-6")
