@@ -3,17 +3,14 @@
 from __future__ import annotations
 
 import json
-import sys
 from fractions import Fraction
 from pathlib import Path
-from types import ModuleType
-from typing import Any
 
 import pytest
 
 from inbounds.cli.commands import publish as command
 from inbounds.errors import InvalidParameter
-from inbounds.publish import Report
+from inbounds.publish import Report, destinations
 from tests.cli.conftest import Type, within_80
 
 WORDS = ("publish", "report.sql", "--dataset", "clinic.toml", "--analyst", "office")
@@ -34,9 +31,8 @@ def targets(monkeypatch: pytest.MonkeyPatch) -> list[str]:
         if target.endswith(".doc"):
             raise InvalidParameter(f"a report cannot be written to {target!r}; name a file that ends in .html")
 
-    destinations: Any = ModuleType("inbounds.publish.destinations")
-    destinations.write, destinations.check_target = write, check_target
-    monkeypatch.setitem(sys.modules, "inbounds.publish.destinations", destinations)
+    monkeypatch.setattr(destinations, "write", write)
+    monkeypatch.setattr(destinations, "check_target", check_target)
     return written
 
 
@@ -142,15 +138,41 @@ def test_an_interrupted_report_says_how_to_go_on(
     typed: Type, clinic: Path, monkeypatch: pytest.MonkeyPatch, targets: list[str]
 ) -> None:
     """Interrupted while a target is written, the command says that it can be repeated; that is then free."""
-    write = sys.modules["inbounds.publish.destinations"].write
+    write = destinations.write
 
     def interrupt(report: Report, target: str) -> str:
         raise KeyboardInterrupt
 
-    monkeypatch.setattr(sys.modules["inbounds.publish.destinations"], "write", interrupt)
+    monkeypatch.setattr(destinations, "write", interrupt)
     found = typed(*WORDS, "--to", "out.html", "--yes")
     assert found.code == 130
     assert "publishing 'clinic_year' was interrupted; the same command goes on with it, and pays nothing" in found.err
-    monkeypatch.setattr(sys.modules["inbounds.publish.destinations"], "write", write)
+    monkeypatch.setattr(destinations, "write", write)
     assert typed(*WORDS, "--to", "out.html").code == 0
     assert (targets, spent(typed)) == (["out.html"], Fraction(3, 2))
+
+
+def test_a_published_report_is_verified(typed: Type, clinic: Path) -> None:
+    """`--verify` says that a report is unchanged; of one with another digit it says so, and leaves with code 1."""
+    assert typed(*WORDS, "--yes", "--to", "report.json").code == 0
+    found = typed("publish", "--verify", "report.json")
+    assert (found.code, found.err) == (0, "")
+    assert "report.json is unchanged: 4 tables, digest" in found.out
+    path = clinic / "report.json"
+    data = json.loads(path.read_text("utf-8"))
+    data["tables"][0]["answer"]["rows"][0][0] += 1
+    path.write_text(json.dumps(data), "utf-8")
+    found = typed("publish", "--verify", "report.json", "--json")
+    assert found.code == 1
+    told = json.loads(found.out)
+    assert (told["holds"], len(told["faults"])) == (False, 1)
+
+
+@pytest.mark.parametrize("words", [("publish",), ("publish", "report.sql")])
+def test_what_is_missing_is_said_with_a_line_that_works(typed: Type, clinic: Path, words: tuple[str, ...]) -> None:
+    """Without a report or a dataset the refusal has a whole line, which is accepted."""
+    found = typed(*words)
+    assert found.code == 2
+    line = " ".join(found.err.split()).partition("write inbounds ")[2]
+    assert typed(*line.split()).code == 0
+    assert not list(clinic.glob("*.db"))

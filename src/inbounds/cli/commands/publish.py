@@ -5,15 +5,15 @@ from __future__ import annotations
 import sys
 from collections.abc import Iterator
 from contextlib import contextmanager, suppress
-from importlib import import_module
-from typing import TYPE_CHECKING, Annotated, Any
+from typing import TYPE_CHECKING, Annotated
 
 import typer
 
 from inbounds.bounds.notation import write_end
 from inbounds.cli.shell.access import open_access
+from inbounds.cli.shell.exit_codes import FAILED
 from inbounds.cli.shell.extras import needing
-from inbounds.cli.shell.options import AsJson, DatasetFile, KeyFile, LedgerPlace, Server
+from inbounds.cli.shell.options import AsJson, KeyFile, LedgerPlace, Server
 from inbounds.cli.shell.output import format_pairs, show
 from inbounds.errors import AnswerFailed, BudgetExceeded, InvalidParameter, InvalidReport
 
@@ -21,7 +21,10 @@ if TYPE_CHECKING:
     from inbounds.publish import Report, ReportPlan
 
 ReportPath = Annotated[
-    str, typer.Argument(metavar="REPORT", help="The report, a file of SQL with headers.", show_default=False)
+    str | None, typer.Argument(metavar="REPORT", help="The report, a file of SQL with headers.", show_default=False)
+]
+Contract = Annotated[
+    str | None, typer.Option("--dataset", metavar="FILE", help="The table's contract, a TOML file.", show_default=False)
 ]
 Analyst = Annotated[str | None, typer.Option(metavar="NAME", help="Who pays; the cost is charged to this name.")]
 Targets = Annotated[
@@ -32,15 +35,22 @@ Targets = Annotated[
 ]
 Yes = Annotated[bool, typer.Option("--yes", help="Publish without asking first.")]
 PlanOnly = Annotated[bool, typer.Option("--plan", help="Only show the plan: nothing is spent.")]
+Published = Annotated[
+    str | None,
+    typer.Option(
+        "--verify", metavar="TARGET", help="Instead, say whether a published report is unchanged: no other option."
+    ),
+]
 
 
 def command(  # noqa: PLR0913, PLR0917  each is an option of the command
-    report: ReportPath,
-    dataset: DatasetFile,
+    report: ReportPath = None,
+    dataset: Contract = None,
     analyst: Analyst = None,
     to: Targets = None,
     yes: Yes = False,
     plan: PlanOnly = False,
+    verify: Published = None,
     ledger: LedgerPlace = None,
     server: Server = None,
     key_file: KeyFile = None,
@@ -50,11 +60,20 @@ def command(  # noqa: PLR0913, PLR0917  each is an option of the command
 
     The report is a file of SQL, with a name and a cost above each query. Its plan says what each query costs and how
     accurate it will be. What was published before is free: run it again after an interruption, or for another target.
+    With --verify a published report is read back; the exit code is 1 if anything in it was changed.
 
     \b
     Example:
       inbounds publish report.sql --dataset clinic.toml --analyst office --plan
     """
+    if verify is not None:
+        _verify(verify, as_json=as_json)
+        return
+    if report is None or dataset is None:
+        missing = "REPORT" if report is None else "--dataset"
+        raise InvalidParameter(
+            f"{missing} is missing; write inbounds publish report.sql --dataset clinic.toml --analyst office --plan"
+        )
     targets = [] if to is None else to
     if server is None and analyst is None:
         raise InvalidParameter(
@@ -64,10 +83,11 @@ def command(  # noqa: PLR0913, PLR0917  each is an option of the command
         raise InvalidParameter("--to is missing; name a file such as report.html, or add --plan to see the plan only")
     with needing("query", "publishing reports"):
         from inbounds.publish import ReportFile, plan_report, run_report  # noqa: PLC0415  the other commands do without
+        from inbounds.publish.destinations import check_target, write  # noqa: PLC0415
         from inbounds.publish.run import why_no_head  # noqa: PLC0415
     file = ReportFile.load(report)
     for target in targets:
-        _destinations().check_target(target, file.name)
+        check_target(target, file.name)
     with open_access(dataset, server, key_file, ledger=ledger, analyst=analyst, create_ledger=not plan) as access:
         planned = plan_report(file, access.dataset, analyst)
         if plan:
@@ -76,16 +96,22 @@ def command(  # noqa: PLR0913, PLR0917  each is an option of the command
         _agree(planned, yes=yes, as_json=as_json)
         with _remembering(file.name):
             published = run_report(planned, access.dataset)
-            written = [_destinations().write(published, target) for target in targets]
+            written = [write(published, target) for target in targets]
         why = why_no_head(access.dataset)
         created = access.tell_of_ledger(as_json=as_json)
     data = {**published.data(), "written": written, "paid_now": planned.due, "why_no_head": why, **created}
     show(data, _describe(published, planned, written, why), as_json=as_json)
 
 
-def _destinations() -> Any:
-    """Return what writes reports: it is needed by nothing else."""
-    return import_module("inbounds.publish.destinations")
+def _verify(target: str, *, as_json: bool) -> None:
+    """Say whether a published report is what its digest says."""
+    with needing("query", "reading reports"):
+        from inbounds.publish.destinations import verify  # noqa: PLC0415  the other commands do without
+    found = verify(target)
+    data = {"target": found.target, "holds": found.holds, "digest": found.digest, "faults": list(found.faults)}
+    show(data, str(found), as_json=as_json)
+    if not found.holds:
+        raise typer.Exit(FAILED)
 
 
 def _agree(plan: ReportPlan, *, yes: bool, as_json: bool) -> None:
