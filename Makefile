@@ -40,8 +40,8 @@ endef
 help: ## show this list
 	@awk -F ':.*## ' '/^[a-z]+:.*## / { printf "make %-8s %s\n", $$1, $$2 }' $(firstword $(MAKEFILE_LIST))
 
-demo: $(RUNTIME) ## ask a made-up clinic ten questions: with plain noise, and in bounds
-	@$(BIN)/inbounds demo
+demo: $(RUNTIME) ## ask a made-up clinic ten questions, with plain noise and in bounds, and publish a report
+	@$(BIN)/inbounds demo --report report.html
 
 serve: $(SERVE) ## serve a made-up clinic on this machine, with keys for everybody
 	@$(BIN)/inbounds serve --demo

@@ -43,6 +43,19 @@ def test_the_demonstration(typed: Type, briefly: None) -> None:
 
 
 @pytest.mark.slow
+def test_the_demonstration_ends_with_a_report(typed: Type, briefly: None, tmp_path: Path) -> None:
+    """`--report` publishes the clinic's year from what is left of the budget; it can be verified, and made anew."""
+    page = tmp_path / "year.html"
+    for _ in range(2):
+        text = typed("demo", "--report", str(page))
+        assert (text.code, text.err) == (0, "")
+        assert "year.html: 4 tables, paid once" in " ".join(text.out.split())
+    assert "is unchanged: 4 tables" in typed("publish", "--verify", str(page)).out
+    refused = typed("demo", "--report", str(tmp_path / "year.doc"))
+    assert refused.code == 2
+
+
+@pytest.mark.slow
 def test_inbounds_is_nowhere_the_less_accurate_one(typed: Type, tmp_path: Path) -> None:
     """No mean error in bounds is above that of plain noise by more than chance, most are clearly below it, and nothing
     else is wrong with what machines are told."""

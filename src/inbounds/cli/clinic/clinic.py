@@ -39,8 +39,10 @@ total = 5.0                      # for everyone together
 per_analyst = 3.0
 """
 
-REPORT = """\
--- report: clinic_year
+REPORT_NAME = "clinic_year"
+
+REPORT = f"""\
+-- report: {REPORT_NAME}
 -- title: The clinic's year
 -- edition: 2026
 -- total: 1.5

@@ -9,9 +9,9 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
-from inbounds.cli.clinic.clinic import LIMIT, build
+from inbounds.cli.clinic.clinic import LIMIT, REPORT_NAME, build
 from inbounds.cli.clinic.questions import QUESTIONS, Ask
-from inbounds.cli.shell.extras import open_dataset
+from inbounds.cli.shell.extras import needing, open_dataset
 from inbounds.cli.shell.options import AsJson
 from inbounds.cli.shell.output import format_pairs, progress, show
 from inbounds.cli.shell.own_name import find_command
@@ -21,6 +21,7 @@ if TYPE_CHECKING:
     from inbounds.query import Dataset
 
 ANALYST = "demo"
+OFFICE = "office"
 
 PLAIN = (
     "Laplace noise. A mean is a noisy sum over a noisy count, each at half of ε; a total is the sum of its parts; a "
@@ -32,17 +33,24 @@ Keep = Annotated[
     typer.Option(metavar="FOLDER", help="Keep the table, contract and ledger in this folder for more queries."),
 ]
 
+Page = Annotated[
+    str | None,
+    typer.Option("--report", metavar="FILE", help="Also publish a report of the clinic's year, such as report.html."),
+]
 
-def command(keep: Keep = None, as_json: AsJson = False) -> None:
+
+def command(keep: Keep = None, page: Page = None, as_json: AsJson = False) -> None:
     """Compare plain noise with inbounds on ten queries.
 
     \b
     Example:
       inbounds demo
     """
+    if page is not None:
+        check_target(page)
     if keep is None:
         with tempfile.TemporaryDirectory() as temporary:
-            data, text = tell(Path(temporary))
+            data, text = tell(Path(temporary), None, page)
     else:
         folder = Path(keep)
         if folder.exists() and not folder.is_dir():
@@ -50,11 +58,18 @@ def command(keep: Keep = None, as_json: AsJson = False) -> None:
         if folder.is_dir() and any(folder.iterdir()) and not (folder / "clinic.toml").is_file():
             raise InvalidParameter(f"--keep must be a new folder or one that demo made, got {keep!r}; name another")
         folder.mkdir(parents=True, exist_ok=True)
-        data, text = tell(folder, keep)
+        data, text = tell(folder, keep, page)
     show(data, text, as_json=as_json)
 
 
-def tell(folder: Path, keep: str | None = None) -> tuple[dict[str, Any], str]:
+def check_target(page: str) -> None:
+    """Refuse a report that cannot be written, before anything is asked."""
+    with needing("query", "publishing reports"):
+        from inbounds.publish.destinations import check_target as check  # noqa: PLC0415  the comparison does without
+    check(page, REPORT_NAME)
+
+
+def tell(folder: Path, keep: str | None = None, page: str | None = None) -> tuple[dict[str, Any], str]:
     """Ask everything, and return what was found: as data, and as a story that says how to go on."""
     with open_dataset(build(folder)) as visits:
         from inbounds.cli.clinic.comparison import DRAWS, compare  # noqa: PLC0415  which needs what the dataset needs
@@ -65,6 +80,7 @@ def tell(folder: Path, keep: str | None = None) -> tuple[dict[str, Any], str]:
                 rows += compare(visits, folder, number, ask, ANALYST)
                 advance(1)
         refusal = _ask_once_more(visits)
+        written = None if page is None else _publish(visits, folder / "report.sql", page)
         balance, check = visits.ledger.balance(visits.name, ANALYST), visits.ledger.verify()
     data = {
         "draws": DRAWS,
@@ -73,9 +89,20 @@ def tell(folder: Path, keep: str | None = None) -> tuple[dict[str, Any], str]:
         "one_more": refusal,
         "budget": balance.data(),
         "ledger": {"ok": check.ok, "entries": check.entries, "head": str(check.head)},
+        "report": written,
     }
     ledger = f"{'verified' if check.ok else 'ALTERED'}, {check.entries} entries"
-    return data, f"{_write_story(rows, DRAWS, refusal, str(balance), ledger)}\n\n{_suggest(keep)}"
+    story = _write_story(rows, DRAWS, refusal, str(balance), ledger, written)
+    return data, f"{story}\n\n{_suggest(keep)}"
+
+
+def _publish(visits: Dataset, report: Path, page: str) -> str:
+    """Publish the clinic's report, paid by its office, and return what to say of it."""
+    from inbounds.publish import ReportFile, plan_report, run_report  # noqa: PLC0415  only who wants a page needs it
+    from inbounds.publish.destinations import write  # noqa: PLC0415
+
+    plan = plan_report(ReportFile.load(report), visits, OFFICE)
+    return f"{write(run_report(plan, visits), page)}, paid once and free to read; open it in a browser"
 
 
 def _ask_once_more(visits: Dataset) -> str:
@@ -91,7 +118,9 @@ def _count_impossible(rows: list[dict[str, Any]], way: str) -> int:
     return sum(not row[f"{way}_possible"] for row in rows)
 
 
-def _write_story(rows: list[dict[str, Any]], draws: int, refusal: str, balance: str, ledger: str) -> str:
+def _write_story(
+    rows: list[dict[str, Any]], draws: int, refusal: str, balance: str, ledger: str, written: str | None
+) -> str:
     lines = [
         "Ten questions about a made-up clinic, answered with plain noise and by inbounds.",
         f"Both keep the same promise: the same ε for everything shown, at most {LIMIT} visits of",
@@ -114,6 +143,7 @@ def _write_story(rows: list[dict[str, Any]], draws: int, refusal: str, balance: 
         ("budget", f"{balance}; each charge was recorded before its answer"),
         ("one more", f"an 11th question at ε = 0.1 was refused: {refusal}"),
         ("ledger", ledger),
+        *([] if written is None else [("report", written)]),
     ]
     return "\n".join([*lines, "", format_pairs(ending)])
 
