@@ -26,6 +26,7 @@ from inbounds.query.answer.released.order import Order
 from inbounds.query.answer.released.window import windows_in
 from inbounds.query.answer.view import AS_RELEASED, View, ViewColumn, write_over
 from inbounds.query.ask.derive import derive
+from inbounds.query.ask.epsilon_search import FoundEpsilon, cap_of, search_epsilon
 from inbounds.query.ask.options import read_confidence, read_cost, read_pooling, read_row_count
 from inbounds.query.ask.steps import Asking
 from inbounds.query.expressions.condition import Condition
@@ -200,6 +201,27 @@ class Query:
             for question, part in zip(self.questions, self._split_epsilon(weights), strict=True)
         )
         return self.dataset.share_statements(plans)
+
+    def epsilon_for(
+        self, error: Any, *, rows: int | None = None, pooling: Any = None, weights: Sequence[Any] | None = None
+    ) -> Fraction:
+        """Return the least epsilon, as a short decimal, for which the expected error is at most `error`; free.
+
+        * `error`: a number in the unit of the answer, or a text such as "2 %": of the public number of rows or units
+          for counts and sums, of the range of possible answers for others, and of ranks for quantiles.
+        * `rows`: how many rows are assumed in each group, where the error depends on that and it is not public.
+
+        What `explain` predicts of every measure is then within, in the group where it is most.  It is a mean, no bound.
+        """
+        return self.find_epsilon(error, rows=rows, pooling=pooling, weights=weights).epsilon
+
+    @sheltered()
+    def find_epsilon(
+        self, error: Any, *, rows: int | None = None, pooling: Any = None, weights: Sequence[Any] | None = None
+    ) -> FoundEpsilon:
+        """Return the same epsilon, with what is predicted at it in words."""
+        cap = cap_of(self.dataset.total, self.dataset.per_analyst)
+        return search_epsilon(partial(self.plans, pooling=pooling, weights=weights), error, rows, cap)
 
     def _split_epsilon(self, weights: Sequence[Any] | None) -> list[Fraction]:
         """Return which part of epsilon each question has: all the same, or by the weights of what was asked for."""

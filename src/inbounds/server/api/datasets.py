@@ -12,7 +12,7 @@ from inbounds.server.basics.problem import Problem
 from inbounds.server.service.budgets import BudgetOut, budget_of
 from inbounds.server.service.dataset_shape import DatasetOut, Name, describe_dataset
 from inbounds.server.service.door import Serving, refusals, require
-from inbounds.server.service.explaining import Asking, ExplanationOut, explain_question
+from inbounds.server.service.explaining import Explaining, ExplanationOut, explain_question
 from inbounds.server.service.planning import run_planning
 
 router = APIRouter(prefix="/v1/datasets", tags=["datasets"])
@@ -58,7 +58,14 @@ async def budget(
     ),
 )
 async def explain(
-    name: Name, asking: Asking, request: Request, service: Serving, person: Annotated[Person, require(Action.EXPLAIN)]
+    name: Name,
+    explaining: Explaining,
+    request: Request,
+    service: Serving,
+    person: Annotated[Person, require(Action.EXPLAIN)],
 ) -> ExplanationOut:
-    """Preview a query: its cost, mechanism and error, and the budget left afterwards. Previews are free."""
-    return await run_planning(request, person, explain_question, service, name, asking, person)
+    """Preview a query: its cost, mechanism and error, and the budget left afterwards. Previews are free.
+
+    With `error` instead of `epsilon`, the least ε for that expected error is found first.
+    """
+    return await run_planning(request, person, explain_question, service, name, explaining, person)
