@@ -56,7 +56,7 @@ def add_delta(clinic: Path) -> None:
 def test_there_is_every_command() -> None:
     """The commands are those that the page promises."""
     about_numbers = {"release", "plan", "certify"}
-    about_tables = {"init", "check", "discover", "keys", "query", "explain", "budget"}
+    about_tables = {"init", "check", "discover", "practise", "keys", "query", "explain", "budget"}
     assert set(INBOUNDS.commands) == {*about_numbers, *about_tables, "serve", "demo"}
     copies = {"backup", "restore", "accept-restore"}
     asked = {"show", "grant", "contract", "delta", "verify", "statement"}

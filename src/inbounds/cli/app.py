@@ -17,6 +17,7 @@ from inbounds.cli.commands import (
     init,
     keys,
     plan,
+    practise,
     query,
     release,
     serve,
@@ -30,6 +31,7 @@ ORDER = (
     "init",
     "check",
     "discover",
+    "practise",
     "query",
     "explain",
     "budget",
@@ -59,6 +61,7 @@ app.command("release", cls=Command)(release.command)
 app.command("plan", cls=Command)(plan.command)
 app.command("init", cls=Command)(init.command)
 app.command("check", cls=Command)(check.command)
+app.command("practise", cls=Command)(practise.command)
 app.command("query", cls=Command)(query.command)
 app.command("explain", cls=Command)(explain.command)
 app.add_typer(budget.app, name="budget")

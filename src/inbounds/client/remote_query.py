@@ -171,9 +171,17 @@ class RemoteQuery:
         """
         body = self._make_body(epsilon, pooling, weights) | {"confidence": confidence}
         body |= {"force": True} if force else {}
+        body |= {"practise": True} if self.dataset.is_practice else {}
         request = uuid4().hex if request_id is None else request_id
         answer = read_answer(self.dataset.connection.post(f"{self.dataset.path}/answers", body, request))
         return replace(answer, sql=self.text)
+
+    def practise(
+        self, epsilon: Any, *, pooling: Any = None, weights: Sequence[Any] | None = None, confidence: float = CONFIDENCE
+    ) -> Answer:
+        """Ask the same of made-up rows: the answer has the shape of a real one, is free, and tells nothing."""
+        query = replace(self, dataset=self.dataset.practice())
+        return query.ask(epsilon, pooling=pooling, weights=weights, confidence=confidence)
 
     def owned(self) -> Answer | None:
         """Return the answer that follows from your earlier ones, for free; None if it does not follow."""

@@ -369,12 +369,12 @@ class Query:
         check_progress(progress)
         if not self.public:
             asking = Asking(self, read_cost(epsilon), analyst, request_id, fixed, weights, level, progress, force)
-            return replace(asking.result(), sql=str(self))
+            return self._mark(asking.result())
         self.plans(epsilon, pooling=fixed, weights=weights)  # which refuses what cannot be asked, also for free
         if self._paid is None:
             if not force and self.public.why_impossible is not None:
                 raise UselessQuestion(self.public.why_impossible)
-            return replace(self.public.answer(), sql=str(self))
+            return self._mark(self.public.answer())
         paid = self._paid.ask(
             epsilon,
             analyst=analyst,
@@ -385,12 +385,21 @@ class Query:
             progress=progress,
             force=force,
         )
-        return replace(self.public.beside(paid), sql=str(self))
+        return self._mark(self.public.beside(paid))
+
+    def _mark(self, answer: Answer) -> Answer:
+        """Return an answer with the query that it answers, and whether it is about made-up rows."""
+        return replace(self._with_practice(answer), sql=str(self))
+
+    def _with_practice(self, answer: Answer) -> Answer:
+        """Return an answer with whether it is about made-up rows."""
+        practice, kept = self.dataset.is_practice, answer.kept
+        return replace(answer, practice=practice, kept=None if kept is None else replace(kept, practice=practice))
 
     def view(self, released: Answer) -> Answer:
         """Return what was released as it is shown: columns, rows and their order."""
         released = released.about(self.questions, self.places, self.asked)
-        return Viewer.of(released, self.questions, self.asked).apply(self.shown)
+        return self._with_practice(Viewer.of(released, self.questions, self.asked).apply(self.shown))
 
     @sheltered()
     def owned(
@@ -403,10 +412,11 @@ class Query:
         """
         if self.public:
             if self._paid is None:
-                return None if self.public.why_impossible is not None else self.public.answer()
+                return None if self.public.why_impossible is not None else self._with_practice(self.public.answer())
             rest = self._paid.owned(analyst, ledger, hidden)
             return None if rest is None else self.public.beside(rest)
-        return derive(self, analyst, ledger, hidden)
+        derived = derive(self, analyst, ledger, hidden)
+        return None if derived is None else self._with_practice(derived)
 
     def __repr__(self) -> str:
         """Return what is asked, in one line."""

@@ -18,6 +18,7 @@ from inbounds.cli.shell.options import (
     KeyFile,
     LedgerPlace,
     Pooling,
+    Practise,
     Server,
     Sql,
     Weights,
@@ -51,6 +52,7 @@ def command(  # noqa: PLR0913, PLR0917  each is an option of the command
     ledger: LedgerPlace = None,
     server: Server = None,
     key_file: KeyFile = None,
+    practise: Practise = False,
     as_json: AsJson = False,
 ) -> None:
     """Preview a query's cost and accuracy, for free.
@@ -64,7 +66,7 @@ def command(  # noqa: PLR0913, PLR0917  each is an option of the command
     """
     price, fixed = Price.read(epsilon, error, rows), read_optional_part(pooling, "--pooling")
     shares = read_weights(weights)
-    with open_access(dataset, server, key_file, ledger=ledger, analyst=analyst) as access:
+    with open_access(dataset, server, key_file, ledger=ledger, analyst=analyst, practise=practise) as access:
         question = access.question(sql, alone=alone)
         cost = price.settle(question, fixed, shares)
         explanation = question.explain(cost.epsilon, pooling=fixed, weights=shares, **access.who)

@@ -17,6 +17,7 @@ from inbounds.cli.shell.options import (
     KeyFile,
     LedgerPlace,
     Pooling,
+    Practise,
     Server,
     Sql,
     Weights,
@@ -60,6 +61,7 @@ def command(  # noqa: PLR0913, PLR0917  each is an option of the command
     ledger: LedgerPlace = None,
     server: Server = None,
     key_file: KeyFile = None,
+    practise: Practise = False,
     as_json: AsJson = False,
 ) -> None:
     """Query a table in SQL.
@@ -77,10 +79,11 @@ def command(  # noqa: PLR0913, PLR0917  each is an option of the command
     price, fixed = Price.read(epsilon, error, rows), read_optional_part(pooling, "--pooling")
     level, shares = float(read_number(confidence, "--confidence")), read_weights(weights)
     request = uuid4().hex if request_id is None else request_id
-    if server is None and analyst is None:
+    if server is None and analyst is None and not practise:
         raise InvalidParameter("--analyst is missing; give your name, or --server, where your API key identifies you")
+    yes = yes or practise  # which spends nothing
     refuse_unasked(price, yes=yes)
-    with open_access(dataset, server, key_file, ledger=ledger, analyst=analyst) as access:
+    with open_access(dataset, server, key_file, ledger=ledger, analyst=analyst, practise=practise) as access:
         question = access.question(sql, alone=alone)
         cost = price.settle(question, fixed, shares)
         agree(cost, yes=yes)
@@ -95,9 +98,12 @@ def command(  # noqa: PLR0913, PLR0917  each is an option of the command
                     f"epsilon must be above 0, got 0: this does not follow from the answers {access.owner}; "
                     "give an epsilon"
                 )
-            budget = _read_budget(access)
+            budget = None if access.is_practice else _read_budget(access)
             data = {**_write_answer(answer), "budget": {} if budget is None else budget.data(), **cost.data()}
             data |= access.tell_of_ledger(as_json=as_json)
+            if access.is_practice:
+                show(data, f"{answer}\n\n{format_pairs([('cost (ε)', f'{cost.text}, not charged')])}", as_json=as_json)
+                return
             lines = [("cost (ε)", (epsilon or cost.text) if answer.epsilon else "0")]
             lines += [(TOTAL, "cannot be read")] if budget is None else budget.lines()[::-1]
             if not answer.is_public:  # what is public is not kept, and asked again as it was asked first

@@ -37,6 +37,7 @@ def write_answer(answer: Answer) -> dict[str, Any]:
         "note": answer.note,
         "public": _plain(answer.public),
         "epsilon": write_end(answer.epsilon),
+        "practice": answer.practice,
     }
 
 
@@ -63,6 +64,7 @@ def read_answer(data: Mapping[str, Any]) -> Answer:
         covers=_read_covers(data),
         public=tuple(data.get("public", ())),
         remarks=tuple(data.get("remarks", ())),
+        practice=bool(data.get("practice", False)),
     )
 
 

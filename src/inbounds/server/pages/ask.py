@@ -16,6 +16,7 @@ from starlette.responses import Response
 from inbounds.errors import InboundsError
 from inbounds.exact.decimals import BLANKS
 from inbounds.ledger.values.amount import units
+from inbounds.query.answer.answer_json import read_answer
 from inbounds.query.methods.plan import Plan
 from inbounds.server.basics.person import Action
 from inbounds.server.basics.problem import Problem, to_problem
@@ -168,6 +169,17 @@ async def ask(request: Request, name: Name, visitor: Analyst, form: Form) -> Res
     if answer.epsilon == "0":  # all of it is public, and not kept
         return redirect(f"/ask/{quote(name, safe='')}/owned?sql={quote(question.sql, safe='')}")
     return redirect(f"/answers/{answer.id}")
+
+
+@router.post("/ask/{name}/practice")
+async def practise(request: Request, name: Name, visitor: Analyst, form: Form) -> Response:
+    """Ask made-up rows, and show the answer; it is free and not kept, and marked as what it is."""
+    refuse_forged(request, visitor, form)
+    question = _read_question(Question, form.get("sql", ""), form.get("epsilon", ""), practise=True, force=True)
+    sent = await answer_question(request, visitor.person, name, question, uuid4().hex)
+    facts = await run_in_threadpool(lambda: describe_answer(read_answer(sent.model_dump(mode="json"))))
+    facts |= {"sql": question.sql, "epsilon": form.get("epsilon", "")}
+    return render_page(request, "ask_practice", visitor, name=name, **facts)
 
 
 @router.post("/ask/{name}/requests")
