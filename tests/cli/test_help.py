@@ -56,7 +56,7 @@ def add_delta(clinic: Path) -> None:
 def test_there_is_every_command() -> None:
     """The commands are those that the page promises."""
     about_numbers = {"release", "plan", "certify"}
-    about_tables = {"init", "check", "discover", "keys", "query", "explain", "publish", "budget"}
+    about_tables = {"init", "check", "discover", "practise", "keys", "query", "explain", "publish", "budget"}
     assert set(INBOUNDS.commands) == {*about_numbers, *about_tables, "serve", "demo"}
     copies = {"backup", "restore", "accept-restore"}
     asked = {"show", "grant", "contract", "delta", "verify", "statement"}
@@ -154,7 +154,7 @@ def test_misspelt_words_are_named(typed: Type, words: tuple[str, ...], said: str
     [
         (("release", "97"), "release: --bounds, --sensitivity and --epsilon are missing; see inbounds release --help"),
         (("plan", "--sensitivity", "1"), "plan: --bounds is missing; see inbounds plan --help"),
-        (("query", "--dataset", "x"), "query: SQL and --epsilon are missing; see inbounds query --help"),
+        (("query", "--epsilon", "1"), "query: SQL and --dataset are missing; see inbounds query --help"),
         (("release", "97", "--epsilon"), "release: --epsilon needs a value after it; see inbounds release --help"),
         (("demo", "--json=1"), "demo: --json takes no value; see inbounds demo --help"),
     ],

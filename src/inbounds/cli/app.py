@@ -17,6 +17,7 @@ from inbounds.cli.commands import (
     init,
     keys,
     plan,
+    practise,
     publish,
     query,
     release,
@@ -31,6 +32,7 @@ ORDER = (
     "init",
     "check",
     "discover",
+    "practise",
     "query",
     "explain",
     "publish",
@@ -61,6 +63,7 @@ app.command("release", cls=Command)(release.command)
 app.command("plan", cls=Command)(plan.command)
 app.command("init", cls=Command)(init.command)
 app.command("check", cls=Command)(check.command)
+app.command("practise", cls=Command)(practise.command)
 app.command("query", cls=Command)(query.command)
 app.command("explain", cls=Command)(explain.command)
 app.command("publish", cls=Command)(publish.command)

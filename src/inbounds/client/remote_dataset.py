@@ -31,8 +31,17 @@ if TYPE_CHECKING:
 class RemoteDataset(RemoteQuestions):
     """A dataset on a server: its description, and queries against it."""
 
-    def __init__(self, connection: Connection, described: dict[str, Any], table: RemoteTable | None = None) -> None:
+    def __init__(
+        self,
+        connection: Connection,
+        described: dict[str, Any],
+        table: RemoteTable | None = None,
+        *,
+        is_practice: bool = False,
+    ) -> None:
         self.connection = connection
+        self.is_practice = is_practice
+        """Whether questions are asked of made-up rows, for free."""
         self.description = described
         """Tables and columns with their bounds and categories, as the server describes them."""
         self._given = table
@@ -77,7 +86,7 @@ class RemoteDataset(RemoteQuestions):
 
     def rows_of(self, table: str) -> RemoteDataset:
         """Query another private table of the contract: `clinic.rows_of("prescriptions").count()`."""
-        return RemoteDataset(self.connection, self.description, _find_table(self.description, table))
+        return self._with_table(_find_table(self.description, table))
 
     def per_unit(
         self, *, where: Condition | str | None = None, having: Condition | str | None = None, **measures: str
@@ -109,7 +118,14 @@ class RemoteDataset(RemoteQuestions):
         if having is not None:
             text = f"SELECT * FROM ({text}) AS grouped WHERE {write_condition(having)}"
         made = RemoteTable(f"({text}) AS units", self.unit, tuple(facts), is_main=False)
-        return RemoteDataset(self.connection, self.description, made)
+        return self._with_table(made)
+
+    def practice(self) -> RemoteDataset:
+        """Return the same dataset with made-up rows, to try questions on: free, and they tell nothing about anybody."""
+        return RemoteDataset(self.connection, self.description, self._given, is_practice=True)
+
+    def _with_table(self, table: RemoteTable) -> RemoteDataset:
+        return RemoteDataset(self.connection, self.description, table, is_practice=self.is_practice)
 
     def _known(self) -> RemoteDataset:
         return self

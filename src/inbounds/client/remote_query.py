@@ -18,9 +18,11 @@ from inbounds.exact.decimals import typed_decimal
 from inbounds.exact.rational import shown
 from inbounds.ledger.values.amount import format_amount, units
 from inbounds.query.answer.answer_json import read_answer
+from inbounds.query.ask.epsilon_search import FoundEpsilon
 from inbounds.query.ask.options import read_row_count
 from inbounds.query.expressions.condition import Condition
 from inbounds.query.expressions.expression import Expression
+from inbounds.query.methods.wanted_error import Wanted, read_assumed_rows
 
 if TYPE_CHECKING:
     from inbounds.client.remote_dataset import RemoteDataset
@@ -140,6 +142,26 @@ class RemoteQuery:
         body = self._make_body(epsilon, pooling, weights, simultaneous=simultaneous)
         return RemoteExplanation(self.dataset.connection.consult(f"{self.dataset.path}/explain", body))
 
+    def epsilon_for(
+        self, error: Any, *, rows: int | None = None, pooling: Any = None, weights: Sequence[Any] | None = None
+    ) -> Fraction:
+        """Return the least epsilon, as a short decimal, for which the expected error is at most `error`; free.
+
+        * `error`: a number in the unit of the answer, or a text such as "2 %" of what is public.
+        * `rows`: how many rows are assumed in each group, where the error depends on that and it is not public.
+        """
+        return self.find_epsilon(error, rows=rows, pooling=pooling, weights=weights).epsilon
+
+    def find_epsilon(
+        self, error: Any, *, rows: int | None = None, pooling: Any = None, weights: Sequence[Any] | None = None
+    ) -> FoundEpsilon:
+        """Return the same epsilon, with what is predicted at it in words."""
+        wanted, assumed = Wanted.read(error), read_assumed_rows(rows)
+        body = self._write_choices(pooling, weights) | {"error": str(wanted)}
+        body |= {} if assumed is None else {"rows": assumed}
+        facts = self.dataset.connection.consult(f"{self.dataset.path}/explain", body)
+        return FoundEpsilon(Fraction(facts["epsilon"]), str(facts["wanted"]))
+
     def ask(
         self,
         epsilon: Any,
@@ -159,9 +181,17 @@ class RemoteQuery:
         """
         body = self._make_body(epsilon, pooling, weights, simultaneous=simultaneous) | {"confidence": confidence}
         body |= {"force": True} if force else {}
+        body |= {"practise": True} if self.dataset.is_practice else {}
         request = uuid4().hex if request_id is None else request_id
         answer = read_answer(self.dataset.connection.post(f"{self.dataset.path}/answers", body, request))
         return replace(answer, sql=self.text)
+
+    def practise(
+        self, epsilon: Any, *, pooling: Any = None, weights: Sequence[Any] | None = None, confidence: float = CONFIDENCE
+    ) -> Answer:
+        """Ask the same of made-up rows: the answer has the shape of a real one, is free, and tells nothing."""
+        query = replace(self, dataset=self.dataset.practice())
+        return query.ask(epsilon, pooling=pooling, weights=weights, confidence=confidence)
 
     def owned(self) -> Answer | None:
         """Return the answer that follows from your earlier ones, for free; None if it does not follow."""
@@ -176,13 +206,15 @@ class RemoteQuery:
     def _make_body(
         self, epsilon: Any, pooling: Any, weights: Sequence[Any] | None, *, simultaneous: bool
     ) -> dict[str, Any]:
-        body: dict[str, Any] = {"sql": self.text, "epsilon": format_amount(units(epsilon)), "alone": self.each_alone}
+        body = {**self._write_choices(pooling, weights), "epsilon": format_amount(units(epsilon))}
+        return body | ({"simultaneous": True} if simultaneous else {})  # an older server knows nothing of it
+
+    def _write_choices(self, pooling: Any, weights: Sequence[Any] | None) -> dict[str, Any]:
+        body: dict[str, Any] = {"sql": self.text, "alone": self.each_alone}
         if pooling is not None:
             body["pooling"] = write_number(pooling, "pooling")
         if weights is not None:
             body["weights"] = [write_number(weight, "weights") for weight in weights]
-        if simultaneous:  # an older server knows nothing of it
-            body["simultaneous"] = True
         return body
 
     def __repr__(self) -> str:

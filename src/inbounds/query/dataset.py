@@ -14,12 +14,16 @@ from fractions import Fraction
 from functools import cached_property
 from os import fspath
 from pathlib import Path
+from shutil import rmtree
+from tempfile import mkdtemp
 from threading import Lock
 from types import TracebackType
 from typing import Any
+from weakref import finalize
 
 from inbounds.errors import InvalidParameter, InvalidQuestion
 from inbounds.ledger import Ledger
+from inbounds.ledger.values.amount import LIMIT
 from inbounds.ledger.values.terms import Terms
 from inbounds.query.answer.budget_forecast import BudgetForecast
 from inbounds.query.ask.account import Account, Where
@@ -36,6 +40,7 @@ from inbounds.query.made_tables import MadeTables
 from inbounds.query.methods.plan import Plan
 from inbounds.query.methods.plan_question import plan, share_statements
 from inbounds.query.overview import Overview
+from inbounds.query.practice.practice_engines import PracticeTables
 from inbounds.query.query import Query
 from inbounds.query.question.measure import Measure
 from inbounds.query.question.question import Question
@@ -49,12 +54,18 @@ from inbounds.query.tables.relation import base_tables, public_tables
 from inbounds.query.tables.source import open_source
 from inbounds.query.tables.table import Table
 
+PRACTICE_CAP = LIMIT
+"""So much may be spent on practice data."""
+
 MOST_PLANS = 256
 """So many plans are kept to be used again, and so many questions as they were read."""
 
 
 class Dataset(MadeTables, Overview):
     """A table that can be queried, and the privacy budget that pays for its answers."""
+
+    is_practice: bool
+    """Whether its rows are made up."""
 
     def __init__(
         self,
@@ -68,6 +79,7 @@ class Dataset(MadeTables, Overview):
         self.contract = contract
         self.tables, budget = read_all(contract, lambda text: (Tables.of(text, spark), Budget.of(text)))
         self.table = self.tables.main
+        self.is_practice = self.tables.is_practice
         self.total, self.per_analyst = budget.total, budget.per_analyst
         self.delta, self.delta_reserved = budget.delta, budget.delta_reserved
         self._sources = {"frame": frame, "spark": spark}
@@ -248,6 +260,15 @@ class Dataset(MadeTables, Overview):
                 engines[name] = engine
         return engines
 
+    def practice(self, rows: int = 1000, seed: int = 0) -> Dataset:
+        """Return the same dataset with made-up rows, to try questions on for free: they tell nothing about anybody.
+
+        Rows are made of the contract and its public tables alone, `rows` of them in each table, the same ones for the
+        same seed; the source is never opened.  Spending is kept in a temporary ledger of its own, without a cap that
+        matters.  Answers say that they are practice.
+        """
+        return PracticeDataset(self, rows, seed)
+
     # Other tables.
 
     def _with_table(self, table: Table) -> Dataset:
@@ -414,3 +435,38 @@ class Dataset(MadeTables, Overview):
         """Record in the ledger, as the custodian, that the contract has changed, with the reason."""
         with self.unchecked_ledger() as ledger:
             ledger.change_terms(self.name, self.terms, reason)
+
+
+class PracticeDataset(Dataset):
+    """A dataset whose rows are made up: everything can be asked of it, and nothing is told about anybody."""
+
+    def __init__(self, dataset: Dataset, rows: int, seed: int) -> None:
+        whole = dataset if dataset._whole is None else dataset._whole
+        self.__dict__.update(whole.__dict__)
+        for name in ("engine", "ledger", "identity"):
+            self.__dict__.pop(name, None)
+        self.is_practice = True
+        self._selects, self._plans, self._planning = {}, {}, {}
+        self.practice_tables = PracticeTables.of(self.tables, rows, seed)
+        self._others = self.practice_tables.engines()
+        self.__dict__["engine"] = self._others.pop(self.name)
+        folder = mkdtemp(prefix="inbounds-practice-")
+        self._clean = finalize(self, rmtree, folder, ignore_errors=True)
+        budget = Budget(PRACTICE_CAP, None, None, None)
+        ledger = str(Path(folder) / "practice.ledger.db")
+        self._account = Account(self.contract, self.tables, budget, ledger, create=True, framed=True)
+        self.total, self.per_analyst, self.delta, self.delta_reserved = PRACTICE_CAP, None, None, None
+        self.table = self.tables.main if dataset._whole is None else dataset.table
+
+    def close(self) -> None:
+        """Forget the rows; the dataset that it was made of stays open, and so do its public tables."""
+        if self._whole is not None:
+            super().close()
+            return
+        self._plans.clear()
+        if "ledger" in self.__dict__:
+            self.__dict__.pop("ledger").close()
+        for engine in (self.engine, *self._others.values()):
+            engine.close()
+        self.practice_tables.close()
+        self._clean()

@@ -27,6 +27,7 @@ from inbounds.query.answer.released.window import windows_in
 from inbounds.query.answer.running_totals import running_place, running_window
 from inbounds.query.answer.view import AS_RELEASED, View, ViewColumn, write_over
 from inbounds.query.ask.derive import derive
+from inbounds.query.ask.epsilon_search import FoundEpsilon, cap_of, search_epsilon
 from inbounds.query.ask.options import read_confidence, read_cost, read_pooling, read_row_count
 from inbounds.query.ask.quantile_intervals import (
     add_quantile_intervals,
@@ -218,6 +219,27 @@ class Query:
             return self.questions
         return (replace(self.questions[0], running=place),)
 
+    def epsilon_for(
+        self, error: Any, *, rows: int | None = None, pooling: Any = None, weights: Sequence[Any] | None = None
+    ) -> Fraction:
+        """Return the least epsilon, as a short decimal, for which the expected error is at most `error`; free.
+
+        * `error`: a number in the unit of the answer, or a text such as "2 %": of the public number of rows or units
+          for counts and sums, of the range of possible answers for others, and of ranks for quantiles.
+        * `rows`: how many rows are assumed in each group, where the error depends on that and it is not public.
+
+        What `explain` predicts of every measure is then within, in the group where it is most.  It is a mean, no bound.
+        """
+        return self.find_epsilon(error, rows=rows, pooling=pooling, weights=weights).epsilon
+
+    @sheltered()
+    def find_epsilon(
+        self, error: Any, *, rows: int | None = None, pooling: Any = None, weights: Sequence[Any] | None = None
+    ) -> FoundEpsilon:
+        """Return the same epsilon, with what is predicted at it in words."""
+        cap = cap_of(self.dataset.total, self.dataset.per_analyst)
+        return search_epsilon(partial(self.plans, pooling=pooling, weights=weights), error, rows, cap)
+
     def _split_epsilon(self, weights: Sequence[Any] | None) -> list[Fraction]:
         """Return which part of epsilon each question has: all the same, or by the weights of what was asked for."""
         if weights is None:
@@ -401,12 +423,12 @@ class Query:
         if not self.public:
             cost = read_cost(epsilon)
             choices = (fixed, weights, level, progress, force, simultaneous)
-            return replace(Asking(self, cost, analyst, request_id, *choices).result(), sql=str(self))
+            return self._mark(Asking(self, cost, analyst, request_id, *choices).result())
         self.plans(epsilon, pooling=fixed, weights=weights)  # which refuses what cannot be asked, also for free
         if self._paid is None:
             if not force and self.public.why_impossible is not None:
                 raise UselessQuestion(self.public.why_impossible)
-            return replace(self.public.answer(), sql=str(self))
+            return self._mark(self.public.answer())
         paid = self._paid.ask(
             epsilon,
             analyst=analyst,
@@ -418,12 +440,21 @@ class Query:
             progress=progress,
             force=force,
         )
-        return replace(self.public.beside(paid), sql=str(self))
+        return self._mark(self.public.beside(paid))
+
+    def _mark(self, answer: Answer) -> Answer:
+        """Return an answer with the query that it answers, and whether it is about made-up rows."""
+        return replace(self._with_practice(answer), sql=str(self))
+
+    def _with_practice(self, answer: Answer) -> Answer:
+        """Return an answer with whether it is about made-up rows."""
+        practice, kept = self.dataset.is_practice, answer.kept
+        return replace(answer, practice=practice, kept=None if kept is None else replace(kept, practice=practice))
 
     def view(self, released: Answer) -> Answer:
         """Return what was released as it is shown: columns, rows and their order."""
         released = released.about(self.questions, self.places, self.asked)
-        return Viewer.of(released, self.questions, self.asked).apply(self.shown)
+        return self._with_practice(Viewer.of(released, self.questions, self.asked).apply(self.shown))
 
     @sheltered()
     def owned(
@@ -436,10 +467,11 @@ class Query:
         """
         if self.public:
             if self._paid is None:
-                return None if self.public.why_impossible is not None else self.public.answer()
+                return None if self.public.why_impossible is not None else self._with_practice(self.public.answer())
             rest = self._paid.owned(analyst, ledger, hidden)
             return None if rest is None else self.public.beside(rest)
-        return derive(self, analyst, ledger, hidden)
+        derived = derive(self, analyst, ledger, hidden)
+        return None if derived is None else self._with_practice(derived)
 
     def __repr__(self) -> str:
         """Return what is asked, in one line."""

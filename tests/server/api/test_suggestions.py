@@ -33,7 +33,7 @@ def test_an_option_is_met_with_the_one_that_was_meant(hospital: Served) -> None:
     near = ana.post("/v1/datasets/visits/explain", json={**question, "polling": "1"}).json()["detail"]
     assert "body.polling: unknown field; did you mean pooling?" in near
     far = ana.post("/v1/datasets/visits/explain", json={**question, "xyz": "1"}).json()["detail"]
-    assert "body.xyz: unknown field; known are sql, alone, epsilon, pooling, weights" in far
+    assert "body.xyz: unknown field; known are sql, alone, epsilon, error, rows, pooling, weights" in far
 
 
 def test_only_datasets_that_one_may_see_are_suggested(hospital: Served) -> None:

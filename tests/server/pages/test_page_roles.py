@@ -65,6 +65,8 @@ MATRIX = [
     Entry("GET /ask/{name}/owned", (303, 400, 404, 403, 403), f"/ask/visits/owned?{SOUGHT.replace('COUNT', 'BAD')}"),
     Entry("POST /ask/{name}", (303, 303, 404, 403, 403), "/ask/visits", {"sql": COUNT, "epsilon": "0.5", "key": "a"}),
     Entry("POST /ask/{name}", NOT_THERE, "/ask/nothing", {"sql": COUNT, "epsilon": "0.5", "key": "b"}),
+    Entry("POST /ask/{name}/practice", ANAS, "/ask/visits/practice", {"sql": COUNT, "epsilon": "0.5"}),
+    Entry("POST /ask/{name}/practice", NOT_THERE, "/ask/nothing/practice", {"sql": COUNT, "epsilon": "0.5"}),
     Entry(
         "POST /ask/{name}/requests", (303, 303, 404, 403, 403), "/ask/visits/requests", {"amount": "1", "reason": "a"}
     ),

@@ -73,6 +73,8 @@ MATRIX = [
     Entry("GET /v1/datasets/{name}/budget", NO, NO, GONE, NO, "/v1/datasets/nothing/budget?analyst=ben"),
     Entry("GET /v1/datasets/{name}/budget", "200", NO, "200", NO, "/v1/datasets/visits/budget?analyst=ana"),
     Entry("POST /v1/datasets/{name}/explain", "200", GONE, "200", NO, "/v1/datasets/visits/explain", EXPLAIN),
+    Entry("GET /v1/datasets/{name}/practice", "200", GONE, "200", NO, "/v1/datasets/visits/practice?rows=5"),
+    Entry("GET /v1/datasets/{name}/practice", GONE, GONE, GONE, NO, "/v1/datasets/no/practice"),
     Entry("POST /v1/datasets/{name}/explain", GONE, GONE, GONE, NO, "/v1/datasets/no/explain", EXPLAIN),
     Entry("POST /v1/datasets/{name}/answers", "200", GONE, NO, NO, "/v1/datasets/visits/answers", ASK),
     Entry("POST /v1/datasets/{name}/answers", GONE, GONE, NO, NO, "/v1/datasets/nothing/answers", ASK),

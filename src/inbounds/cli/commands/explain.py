@@ -3,25 +3,26 @@
 from __future__ import annotations
 
 import re
+from textwrap import fill as fill_lines
 from textwrap import wrap
-from typing import Annotated
+from typing import Annotated, Any
 
 import typer
 
 from inbounds.cli.shell.access import open_access
+from inbounds.cli.shell.cost import AssumedRows, CostOrNone, Price, WantedError
 from inbounds.cli.shell.options import (
     Alone,
     AsJson,
-    Cost,
     DatasetFile,
     KeyFile,
     LedgerPlace,
     Pooling,
+    Practise,
     Server,
     Simultaneous,
     Sql,
     Weights,
-    read_number,
     read_optional_part,
     read_weights,
 )
@@ -42,7 +43,9 @@ _HIDDEN = {ord(" "): 0xE000, ord("\n"): 0xE001}
 def command(  # noqa: PLR0913, PLR0917  each is an option of the command
     sql: Sql,
     dataset: DatasetFile,
-    epsilon: Cost,
+    epsilon: CostOrNone = None,
+    error: WantedError = None,
+    rows: AssumedRows = None,
     pooling: Pooling = None,
     alone: Alone = False,
     weights: Weights = None,
@@ -51,24 +54,29 @@ def command(  # noqa: PLR0913, PLR0917  each is an option of the command
     ledger: LedgerPlace = None,
     server: Server = None,
     key_file: KeyFile = None,
+    practise: Practise = False,
     as_json: AsJson = False,
 ) -> None:
     """Preview a query's cost and accuracy, for free.
 
-    Nothing is spent and no row is read.
+    Nothing is spent and no row is read. With --error the least epsilon for that expected error is found and shown.
 
     \b
     Example:
       inbounds explain --dataset clinic.toml --epsilon 0.5 \\
           "SELECT COUNT(*) FROM visits WHERE age >= 65"
     """
-    cost, fixed = read_number(epsilon, "--epsilon"), read_optional_part(pooling, "--pooling")
+    price, fixed = Price.read(epsilon, error, rows), read_optional_part(pooling, "--pooling")
     shares = read_weights(weights)
-    with open_access(dataset, server, key_file, ledger=ledger, analyst=analyst) as access:
+    with open_access(dataset, server, key_file, ledger=ledger, analyst=analyst, practise=practise) as access:
         question = access.question(sql, alone=alone)
-        explanation = question.explain(cost, pooling=fixed, weights=shares, simultaneous=simultaneous, **access.who)
+        cost = price.settle(question, fixed, shares)
+        choices: dict[str, Any] = {"pooling": fixed, "weights": shares, "simultaneous": simultaneous}
+        explanation = question.explain(cost.epsilon, **choices, **access.who)
     text = str(explanation).replace(explanation.statement, fold(explanation.statement))
-    show(explanation.data(), text, as_json=as_json)
+    if cost.wanted is not None:
+        text = f"{fill_lines(cost.wanted, WIDTH)}\n\n{text}"
+    show({**explanation.data(), **cost.data()}, text, as_json=as_json)
 
 
 def fold(sql: str) -> str:

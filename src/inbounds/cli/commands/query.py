@@ -9,14 +9,15 @@ import typer
 
 from inbounds.accuracy.confidence import CONFIDENCE
 from inbounds.cli.shell.access import TOTAL, Access, Balances, open_access
+from inbounds.cli.shell.cost import AssumedRows, CostOrNone, Price, WantedError, agree, refuse_unasked
 from inbounds.cli.shell.options import (
     Alone,
     AsJson,
-    Cost,
     DatasetFile,
     KeyFile,
     LedgerPlace,
     Pooling,
+    Practise,
     Server,
     Simultaneous,
     Sql,
@@ -41,12 +42,15 @@ RequestId = Annotated[
 ]
 
 Force = Annotated[bool, typer.Option("--force", help="Pay even for an answer that would tell you nothing.")]
+Yes = Annotated[bool, typer.Option("--yes", help="Pay what --error finds without asking.")]
 
 
 def command(  # noqa: PLR0913, PLR0917  each is an option of the command
     sql: Sql,
     dataset: DatasetFile,
-    epsilon: Cost,
+    epsilon: CostOrNone = None,
+    error: WantedError = None,
+    rows: AssumedRows = None,
     analyst: Analyst = None,
     request_id: RequestId = None,
     pooling: Pooling = None,
@@ -55,55 +59,65 @@ def command(  # noqa: PLR0913, PLR0917  each is an option of the command
     confidence: Confidence = str(CONFIDENCE),
     simultaneous: Simultaneous = False,
     force: Force = False,
+    yes: Yes = False,
     ledger: LedgerPlace = None,
     server: Server = None,
     key_file: KeyFile = None,
+    practise: Practise = False,
     as_json: AsJson = False,
 ) -> None:
     """Query a table in SQL.
 
     The cost is recorded in the ledger before the table is read. With an epsilon of 0 you get only what follows from
     answers you already have. Public knowledge is free, and a query whose answer would tell you nothing is refused.
-    With --server your API key identifies you.
+    With --error the least epsilon for that expected error is found, shown, and paid if you agree. With --server your
+    API key identifies you.
 
     \b
     Example:
       inbounds query --dataset clinic.toml --epsilon 0.5 --analyst ana \\
           "SELECT clinic, AVG(age) FROM visits GROUP BY clinic"
     """
-    cost, fixed = read_number(epsilon, "--epsilon"), read_optional_part(pooling, "--pooling")
+    price, fixed = Price.read(epsilon, error, rows), read_optional_part(pooling, "--pooling")
     level, shares = float(read_number(confidence, "--confidence")), read_weights(weights)
     request = uuid4().hex if request_id is None else request_id
-    if server is None and analyst is None:
+    if server is None and analyst is None and not practise:
         raise InvalidParameter("--analyst is missing; give your name, or --server, where your API key identifies you")
-    with open_access(dataset, server, key_file, ledger=ledger, analyst=analyst) as access, remembering(request):
+    yes = yes or practise  # which spends nothing
+    refuse_unasked(price, yes=yes)
+    with open_access(dataset, server, key_file, ledger=ledger, analyst=analyst, practise=practise) as access:
         question = access.question(sql, alone=alone)
-        if cost == 0:
-            answer = question.owned(**access.who)
-        else:
-            answer = question.ask(
-                cost,
-                request_id=request,
-                pooling=fixed,
-                weights=shares,
-                confidence=level,
-                simultaneous=simultaneous,
-                force=force,
-                **access.who,
-            )
-        if answer is None:
-            raise InvalidQuestion(
-                f"epsilon must be above 0, got 0: this does not follow from the answers {access.owner}; give an epsilon"
-            )
-        budget = _read_budget(access)
-        data = {**_write_answer(answer), "budget": {} if budget is None else budget.data()}
-        data |= access.tell_of_ledger(as_json=as_json)
-        lines = [("cost (ε)", epsilon if answer.epsilon else "0")]
-        lines += [(TOTAL, "cannot be read")] if budget is None else budget.lines()[::-1]
-        if not answer.is_public:  # what is public is not kept, and asked again as it was asked first
-            lines.append(("request id", answer.request_id))
-        if not show(data, f"{answer}\n\n{format_pairs(lines)}", as_json=as_json):
-            tell_request(request)
+        cost = price.settle(question, fixed, shares)
+        agree(cost, yes=yes)
+        with remembering(request):
+            if cost.epsilon == 0:
+                answer = question.owned(**access.who)
+            else:
+                options: dict[str, Any] = {
+                    "pooling": fixed,
+                    "weights": shares,
+                    "confidence": level,
+                    "simultaneous": simultaneous,
+                    "force": force,
+                }
+                answer = question.ask(cost.epsilon, request_id=request, **options, **access.who)
+            if answer is None:
+                raise InvalidQuestion(
+                    f"epsilon must be above 0, got 0: this does not follow from the answers {access.owner}; "
+                    "give an epsilon"
+                )
+            budget = None if access.is_practice else _read_budget(access)
+            data = {**_write_answer(answer), "budget": {} if budget is None else budget.data(), **cost.data()}
+            data |= access.tell_of_ledger(as_json=as_json)
+            if access.is_practice:
+                show(data, f"{answer}\n\n{format_pairs([('cost (ε)', f'{cost.text}, not charged')])}", as_json=as_json)
+                return
+            lines = [("cost (ε)", (epsilon or cost.text) if answer.epsilon else "0")]
+            lines += [(TOTAL, "cannot be read")] if budget is None else budget.lines()[::-1]
+            if not answer.is_public:  # what is public is not kept, and asked again as it was asked first
+                lines.append(("request id", answer.request_id))
+            if not show(data, f"{answer}\n\n{format_pairs(lines)}", as_json=as_json):
+                tell_request(request)
 
 
 def _read_budget(access: Access) -> Balances | None:

@@ -22,6 +22,9 @@ if TYPE_CHECKING:
     from inbounds.client import RemoteDataset, RemoteQuery
     from inbounds.query import Dataset, Query
 
+PRACTISING = "somebody"
+"""Who asks practice data, if nobody is named."""
+
 TOTAL = "total budget"
 """What the budget of all analysts together is called."""
 
@@ -55,6 +58,9 @@ class Balances:
 
 class Access(ABC):
     """A dataset, and who asks it."""
+
+    is_practice = False
+    """Whether nothing is charged, for its rows are made up."""
 
     def __init__(self, dataset: Dataset | RemoteDataset, owner: str, **who: str | None) -> None:
         self.dataset = dataset
@@ -96,6 +102,16 @@ class LocalAccess(Access):
         return {"ledger_created": tell_of_new(self.dataset.ledger, as_json=as_json)}
 
 
+class PracticeAccess(LocalAccess):
+    """Made-up rows: nothing is charged, and there is no budget to tell of."""
+
+    is_practice = True
+
+    def tell_of_ledger(self, *, as_json: bool) -> dict[str, bool]:
+        """Say nothing: the ledger is gone when the command ends."""
+        return {}
+
+
 class RemoteAccess(Access):
     """A dataset on a server, which knows by the key who asks."""
 
@@ -126,8 +142,15 @@ def open_access(
     ledger: str | None,
     analyst: str | None = None,
     create_ledger: bool = True,
+    practise: bool = False,
 ) -> Iterator[Access]:
-    """Open the dataset that a contract describes, or that has this name on a server."""
+    """Open the dataset that a contract describes, or that has this name on a server; or practice data like it."""
+    if practise and server is None:
+        if ledger is not None:
+            raise InvalidParameter("--practise spends nothing, so there is no ledger; leave --ledger out")
+        with open_dataset(dataset, create_ledger=False) as table, table.practice() as made:
+            yield PracticeAccess(made, "from practice data", analyst=analyst or PRACTISING)
+        return
     if server is None:
         with open_dataset(dataset, ledger, create_ledger=create_ledger) as table:
             yield LocalAccess(table, f"{analyst} already has", analyst=analyst)
@@ -136,7 +159,10 @@ def open_access(
         if value is not None:
             raise InvalidParameter(f"--{name} cannot be combined with --server, which already knows it; leave it out")
     with inbounds.connect(server, key=None if key_file is None else _read_key(Path(key_file))) as connection:
-        yield RemoteAccess(connection.dataset(dataset), "you already have")
+        found = connection.dataset(dataset)
+        access = RemoteAccess(found.practice() if practise else found, "you already have")
+        access.is_practice = practise
+        yield access
 
 
 def _read_key(path: Path) -> str:

@@ -71,6 +71,9 @@ KeyFile = Annotated[
         "--key-file", metavar="FILE", help="The file with your API key for --server.  [default: $INBOUNDS_KEY]"
     ),
 ]
+Practise = Annotated[
+    bool, typer.Option("--practise", help="Use made-up rows that fit the contract: nothing is spent or read.")
+]
 Sql = Annotated[str, typer.Argument(metavar="SQL", help="The query, in quotes.", show_default=False)]
 
 

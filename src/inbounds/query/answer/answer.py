@@ -27,6 +27,9 @@ from inbounds.query.methods.plan import Plan
 from inbounds.query.question.measure import Measure
 from inbounds.query.question.question import Question
 
+PRACTICE = "PRACTICE DATA: made-up rows, tells nothing about anybody"
+"""Stands above an answer to a question that was asked of made-up rows, and in each of its rows in frames."""
+
 ALL = "(all)"
 """What is shown for a column that is added up."""
 
@@ -87,6 +90,13 @@ class Answer:
     """The query that it answers, if it has just been asked."""
     simultaneous: bool = False
     """Whether all intervals hold at once with the confidence, rather than each by itself."""
+    practice: bool = False
+    """Whether it is about made-up rows, and so tells nothing about anybody."""
+
+    @property
+    def practice_notice(self) -> str | None:
+        """What stands above an answer about made-up rows; None above others."""
+        return PRACTICE if self.practice else None
 
     @property
     def released(self) -> Answer:
@@ -247,7 +257,8 @@ class Answer:
     def by_column(self) -> dict[str, list[Any]]:
         """Return everything by columns: groups, measures, their expected noise and the ends of their intervals.
 
-        Where nothing was learnt there is no number, and a column says so; `rows` has what was drawn.
+        Where nothing was learnt there is no number, and a column says so; `rows` has what was drawn.  Of practice data
+        a column says in each row that they are made up.
         """
         columns = {name: [row[i] for row in self.rows] for i, name in enumerate(self.columns)}
         several, titles, covers = self.measures > 1, self.interval_names, self.interval_covers
@@ -265,6 +276,8 @@ class Answer:
                 for end, what in enumerate(("low", "high")):
                     ends = [None if row[i] is None else row[i][end] for row in self.intervals]  # type: ignore[index]
                     columns[unlike(end_name(what, of, covers[i]), tuple(columns))] = ends
+        if self.practice:
+            columns[unlike("practice", tuple(columns))] = [PRACTICE] * len(self.rows)
         return columns
 
     def _table(self) -> TextTable:
@@ -296,7 +309,7 @@ class Answer:
                 sizes = zip((row[i] for row in noise), known, strict=True)
                 _append(rows, (_noise(size) if tells else "" for size, tells in sizes))
         notes = [note for note in (shown.rest, *self._notes) if note]
-        return TextTable(columns, rows, notes=notes)
+        return TextTable(columns, rows, title=self.practice_notice or "", notes=notes)
 
     @property
     def _notes(self) -> tuple[str | None, ...]:

@@ -38,6 +38,7 @@ def write_answer(answer: Answer) -> dict[str, Any]:
         "note": answer.note,
         "public": _plain(answer.public),
         "epsilon": write_end(answer.epsilon),
+        "practice": answer.practice,
     }
 
 
@@ -65,6 +66,7 @@ def read_answer(data: Mapping[str, Any]) -> Answer:
         public=tuple(data.get("public", ())),
         remarks=tuple(data.get("remarks", ())),
         simultaneous=data.get("simultaneous", False),
+        practice=bool(data.get("practice", False)),
     )
 
 

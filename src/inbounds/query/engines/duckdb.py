@@ -382,9 +382,14 @@ def _list_files(connection: duckdb.DuckDBPyConnection, pattern: str) -> list[str
 
 def connect_to_memory() -> duckdb.DuckDBPyConnection:
     """Connect to a database in memory; what does not fit there goes where other temporary files are."""
-    connection = duckdb.connect(":memory:", config={"temp_directory": tempfile.gettempdir()})
+    connection = start_database()
     _create_macros(connection)
     return connection
+
+
+def start_database() -> duckdb.DuckDBPyConnection:
+    """Start a database in memory that nothing else is in."""
+    return duckdb.connect(":memory:", config={"temp_directory": tempfile.gettempdir()})
 
 
 def _create_macros(connection: duckdb.DuckDBPyConnection, *, temporary: bool = False) -> None:

@@ -131,6 +131,10 @@ class CumulativeShares(Answering):
         most = self._farthest
         return {RANKS: at_rows(lambda rows: min(100.0, 100 * most / rows))}
 
+    def predicted_error(self, place: int, rows: int | None) -> float | None:
+        """Return by how much a share is off at most, with the usual confidence."""
+        return None if rows is None else min(1.0, self._farthest / rows)
+
     @property
     def _farthest(self) -> float:
         return max(self._reach(last) for last in range(self.plan.layout.cells))

@@ -85,6 +85,8 @@ class Answering(ABC):
     guarantee: GuaranteeName
     sensitivity: Fraction
     bounds: Bounds
+    is_in_ranks = False
+    """Whether what is predicted of its error is a number of ranks, which a value can be off by any amount for."""
 
     @abstractmethod
     def answer_all(
@@ -141,6 +143,19 @@ class Answering(ABC):
     @abstractmethod
     def foreseen(self) -> Foreseen:
         """Return the figures that `expected_noise` tells: no data are looked at."""
+
+    @abstractmethod
+    def predicted_error(self, place: int, rows: int | None) -> float | None:
+        """Return how far off one of its answers is predicted to be, in the group where that is most.
+
+        It is a mean, unless `expected_noise` tells a probability.  None if it depends on the number of rows in a group,
+        and that is not given.
+        """
+
+    def spread(self, place: int) -> float:
+        """Return how far apart the possible answers are; infinite without ends."""
+        low, high = self.bounds.least, self.bounds.greatest
+        return inf if low is None or high is None else float(high - low)
 
     def is_guess(self, rows: int | None) -> bool:
         """Return whether, of at most so many rows, nothing is expected to be nearer than a guess; a doubt says no.
@@ -227,6 +242,9 @@ class OneNumber(Answering):
     def foreseen(self) -> Foreseen:
         """Return the mean error over the true answers that were considered."""
         return {"on average": {"each number": self.choice.error}}
+
+    def predicted_error(self, place: int, rows: int | None) -> float:
+        return self.choice.error
 
     def is_guess(self, rows: int | None) -> bool:
         """Return whether the mean error is that of a guess; how many rows there are does not change it."""

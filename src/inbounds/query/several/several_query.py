@@ -219,7 +219,7 @@ class SeveralQuery(Query):
             )
         self.plans(epsilon, pooling=pooling)
         shown = self._piece.show({}, read_confidence(confidence))
-        return replace(shown, sql=str(self), kept=None, warnings=tuple(self._notices))
+        return self._mark(replace(shown, kept=None, warnings=tuple(self._notices)))
 
     def view(self, released: Answer) -> Answer:
         """Return what was released as it is shown."""
@@ -227,7 +227,7 @@ class SeveralQuery(Query):
         answers = {query.questions: answer for query, answer in parts}
         shown = self._piece.show(answers, released.confidence)
         warnings = dict.fromkeys((*released.warnings, *shown.warnings, *self._notices))
-        return replace(
+        shown = replace(
             shown,
             epsilon=released.epsilon,
             request_id=released.request_id,
@@ -239,6 +239,7 @@ class SeveralQuery(Query):
             asked=released.asked,
             kept=released.about(self.questions, self.places, self.asked),
         )
+        return self._with_practice(shown)
 
     def owned(
         self, analyst: str, ledger: Ledger | None = None, hidden: Callable[[str], bool] | None = None
@@ -246,7 +247,7 @@ class SeveralQuery(Query):
         """Return the answer if all of it is public; what others answered is not put together."""
         if self.questions or any(query.public.why_impossible for query in self._piece.queries()):
             return None
-        return self._piece.show({}, CONFIDENCE)
+        return self._with_practice(self._piece.show({}, CONFIDENCE))
 
     def __str__(self) -> str:
         return str(self._piece)

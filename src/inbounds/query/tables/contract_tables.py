@@ -46,9 +46,9 @@ MOST_DEPTH = 8
 
 DATASET_KEYS = (
     "name", "source", "table", *FORM_KEYS, "unit", "key", "whole", "belongs_to", "on", "max_rows_per_unit", "units",
-    "tick", "today",
+    "tick", "today", "practice",
 )  # fmt: skip
-OTHER_KEYS = (*(key for key in DATASET_KEYS if key not in ("name", "units", "tick", "today")), "public")
+OTHER_KEYS = (*(key for key in DATASET_KEYS if key not in ("name", "units", "tick", "today", "practice")), "public")
 
 
 TABLES_HEAD = ("table", "kind", "unit", "max rows per unit", "join key")
@@ -62,6 +62,8 @@ class Tables:
     others: Mapping[str, Table] = field(default_factory=dict)
     """The other private tables, by name."""
     public: Mapping[str, PublicTable] = field(default_factory=dict)
+    is_practice: bool = False
+    """Whether the contract says that the rows are made up."""
 
     @classmethod
     def of(cls, contract: Contract, spark: Any = None) -> Tables:
@@ -150,7 +152,17 @@ class _Reader:
     def read(self) -> Tables:
         main = self._table(self.main, ())
         others = {name: self._table(name, ()) for name in self.parts if name not in (self.main, *self.public)}
-        return Tables(main, others, self.public)
+        return Tables(main, others, self.public, self._is_practice)
+
+    @property
+    def _is_practice(self) -> bool:
+        """Whether the rows are made up, as the contract says."""
+        said = self.contract.has("dataset", "practice")
+        if said and self.contract.value("dataset", "practice") is not True:
+            raise self.contract.refuse(
+                "practice must be true; write that for made-up rows, or leave it out", "dataset", "practice"
+            )
+        return said
 
     def _table(self, name: str, children: tuple[str, ...]) -> Table:
         """Return a private table; `children` are those that it is needed for."""

@@ -4,11 +4,11 @@ from __future__ import annotations
 
 import re
 from collections.abc import Sequence
-from typing import Annotated, Any
+from typing import Annotated, Any, NamedTuple
 from urllib.parse import quote
 from uuid import uuid4
 
-from fastapi import APIRouter, Query, Request
+from fastapi import APIRouter, Depends, Query, Request
 from pydantic import ValidationError
 from starlette.concurrency import run_in_threadpool
 from starlette.responses import Response
@@ -16,6 +16,7 @@ from starlette.responses import Response
 from inbounds.errors import InboundsError
 from inbounds.exact.decimals import BLANKS
 from inbounds.ledger.values.amount import units
+from inbounds.query.answer.answer_json import read_answer
 from inbounds.query.methods.plan import Plan
 from inbounds.server.basics.person import Action
 from inbounds.server.basics.problem import Problem, to_problem
@@ -32,7 +33,7 @@ from inbounds.server.service.asking import answer_question, key_of
 from inbounds.server.service.budgets import budget_of
 from inbounds.server.service.dataset_shape import Name, describe_dataset
 from inbounds.server.service.door import Serving
-from inbounds.server.service.explaining import LONGEST_SQL, Asking, Owned, explain_question, to_query
+from inbounds.server.service.explaining import LONGEST_SQL, Asking, Explaining, Owned, explain_question, to_query
 from inbounds.server.service.planning import run_planning
 from inbounds.server.service.service import Service
 from inbounds.server.service.stored_answers import derive_answer
@@ -46,6 +47,25 @@ Epsilon = Annotated[str, Query(max_length=40)]
 
 EPSILON = "0.5"
 """What a question costs, unless the analyst says otherwise."""
+
+
+class Price(NamedTuple):
+    """What was typed of ε, or of a wanted error in its place."""
+
+    epsilon: str
+    error: str
+    rows: str
+
+
+def _typed_price(
+    epsilon: Epsilon = EPSILON,
+    error: Annotated[str, Query(max_length=40)] = "",
+    rows: Annotated[str, Query(max_length=20)] = "",
+) -> Price:
+    return Price(epsilon, error.strip(BLANKS), rows.strip(BLANKS))
+
+
+TypedPrice = Annotated[Price, Depends(_typed_price)]
 
 
 @router.get("/ask")
@@ -67,7 +87,12 @@ def _datasets(service: Service, visitor: Visitor) -> list[dict[str, Any]]:
 
 @router.get("/ask/{name}")
 async def ask_one_page(
-    request: Request, name: Name, service: Serving, visitor: Analyst, sql: Sql = "", epsilon: Epsilon = EPSILON
+    request: Request,
+    name: Name,
+    service: Serving,
+    visitor: Analyst,
+    price: TypedPrice,
+    sql: Sql = "",
 ) -> Response:
     """Show the box for questions; with a question in the address, what it would do.
 
@@ -76,7 +101,7 @@ async def ask_one_page(
     choices = Choices.of(request.query_params)
     holding = await run_in_threadpool(service.holdings.holding, name, visitor.person)
     text = to_sql(holding.dataset.tables, choices) if choices.is_wanted else sql
-    facts = await run_planning(request, visitor.person, _explain, service, visitor, name, text, epsilon)
+    facts = await run_planning(request, visitor.person, _explain, service, visitor, name, text, price)
     budget = await run_in_threadpool(budget_of, service, name, visitor.person, visitor.person.name)
     facts["examples"] = examples(holding.dataset.tables)
     dataset = describe_dataset(holding)
@@ -88,10 +113,15 @@ async def ask_one_page(
 
 @router.get("/ask/{name}/explanation")
 async def explanation(
-    request: Request, name: Name, service: Serving, visitor: Analyst, sql: Sql = "", epsilon: Epsilon = EPSILON
+    request: Request,
+    name: Name,
+    service: Serving,
+    visitor: Analyst,
+    price: TypedPrice,
+    sql: Sql = "",
 ) -> Response:
     """Return the explanation of a question by itself, for whoever is still typing."""
-    facts = await run_planning(request, visitor.person, _explain, service, visitor, name, sql, epsilon)
+    facts = await run_planning(request, visitor.person, _explain, service, visitor, name, sql, price)
     return render_fragment("explanation", **facts)
 
 
@@ -141,6 +171,17 @@ async def ask(request: Request, name: Name, visitor: Analyst, form: Form) -> Res
     return redirect(f"/answers/{answer.id}")
 
 
+@router.post("/ask/{name}/practice")
+async def practise(request: Request, name: Name, visitor: Analyst, form: Form) -> Response:
+    """Ask made-up rows, and show the answer; it is free and not kept, and marked as what it is."""
+    refuse_forged(request, visitor, form)
+    question = _read_question(Question, form.get("sql", ""), form.get("epsilon", ""), practise=True, force=True)
+    sent = await answer_question(request, visitor.person, name, question, uuid4().hex)
+    facts = await run_in_threadpool(lambda: describe_answer(read_answer(sent.model_dump(mode="json"))))
+    facts |= {"sql": question.sql, "epsilon": form.get("epsilon", "")}
+    return render_page(request, "ask_practice", visitor, name=name, **facts)
+
+
 @router.post("/ask/{name}/requests")
 async def request_more(request: Request, name: Name, service: Serving, visitor: Analyst, form: Form) -> Response:
     """Ask the custodian for more budget, with a reason."""
@@ -155,25 +196,29 @@ async def request_more(request: Request, name: Name, service: Serving, visitor: 
     return redirect("/answers#requests")
 
 
-def _explain(service: Service, visitor: Visitor, name: str, sql: str, epsilon: str) -> dict[str, Any]:
+def _explain(service: Service, visitor: Visitor, name: str, sql: str, price: Price) -> dict[str, Any]:
     """Return what the template of an explanation needs: what a question would do, or why it cannot be asked."""
     facts: dict[str, Any] = {
         "explanation": None,
         "problem": None,
         "name": name,
         "sql": sql,
-        "epsilon": epsilon,
+        "epsilon": price.epsilon,
+        "error": price.error,
+        "rows": price.rows,
         "key": uuid4().hex,
         "token": visitor.session.token,
     }
     if not sql.strip():
         return facts
     try:
+        explaining = _read_price(sql, price)
+        explanation = explain_question(service, name, explaining, visitor.person)
+        epsilon = explanation.epsilon if price.error else price.epsilon
         asking = _read_question(Asking, sql, epsilon)
-        explanation = explain_question(service, name, asking, visitor.person)
         plans = _plans(service.holdings.holding(name, visitor.person), asking)
         height = noise_height(plans) if plans else None
-        return facts | {"explanation": explanation, "height": height, "is_law": is_law(plans)}
+        return facts | {"epsilon": epsilon} | {"explanation": explanation, "height": height, "is_law": is_law(plans)}
     except Problem as problem:
         return facts | {"problem": problem}
     except InboundsError as error:
@@ -185,6 +230,18 @@ def _read_key(sent: str) -> str:
     if sent and re.fullmatch(NEW_TOKEN, sent) is None:
         raise Problem("invalid-parameter", "this form was altered; go back, reload the page and send it again")
     return sent or uuid4().hex
+
+
+def _read_price(sql: str, price: Price) -> Explaining:
+    """Return a query to preview; a wanted error takes the place of ε."""
+    if not price.error:
+        return Explaining(**_read_question(Asking, sql, price.epsilon).model_dump())
+    try:
+        return Explaining.model_validate({"sql": sql, "error": price.error, "rows": price.rows or None})
+    except ValidationError:
+        raise Problem(
+            "invalid-parameter", "the rows assumed in each group must be a whole number, such as 1000; correct it"
+        ) from None
 
 
 def _read_question(kind: Any, sql: str, epsilon: str, **more: Any) -> Any:

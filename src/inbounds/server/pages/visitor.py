@@ -70,6 +70,7 @@ def visitor_of(service: Service, cookie: str) -> Visitor | None:
 
 FORMS = {
     "/ask/{name}/requests": "/ask/{name}",
+    "/ask/{name}/practice": "/ask/{name}",
     "/keep/{name}/grants": "/keep/{name}",
     "/keep/requests/{number}": "/keep",
     "/keep/keys/{prefix}/revoke": "/keep/keys",

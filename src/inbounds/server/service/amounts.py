@@ -38,6 +38,12 @@ Amount = Annotated[
     Field(description="A decimal number, as a JSON number or a string.", examples=["0.5"]),
 ]
 
+Size = Annotated[
+    str,
+    BeforeValidator(lambda value: str(value) if type(value) in (int, float, Decimal) else value),
+    Field(max_length=60, description="A number, or a percentage such as 2 %.", examples=["20", "2 %"]),
+]
+
 
 def format_amount(value: Fraction | None) -> str | None:
     """Return an exact number as a decimal text; of one that has no end as a decimal, as a quotient."""

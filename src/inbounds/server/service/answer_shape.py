@@ -21,6 +21,9 @@ class Question(Asking):
     force: bool = Field(
         default=False, description="Run and charge the query even if its answer would tell you nothing."
     )
+    practise: bool = Field(
+        default=False, description="Run it on made-up rows: nothing is charged, and the answer is not stored."
+    )
 
 
 class ColumnOut(BaseModel):
@@ -63,6 +66,7 @@ class AnswerOut(BaseModel):
     warnings: list[str]
     note: str | None
     remarks: list[str] = Field(default=[], description="Observations on the released numbers.")
+    practice: bool = Field(default=False, description="True for made-up rows: it tells nothing about anybody.")
     public: list[str] = Field(default=[], description="Columns that are public knowledge: exact and free.")
     parts: list[PartOut] = Field(
         description="How each part was answered, with its proof. May be empty for an answer fetched later."

@@ -5,6 +5,7 @@ from __future__ import annotations
 import functools
 import threading
 from contextlib import suppress
+from dataclasses import replace
 
 from anyio import to_thread
 from fastapi import Request
@@ -59,7 +60,8 @@ async def answer_question(request: Request, person: Person, name: str, question:
                 f"the limit is {most} queries per person at once; wait for one of yours to finish",
             )
         begun = threading.Event()  # from then on, all that is raised may depend on rows
-        work = functools.partial(_answer, service, holding, question, person, key, begun)
+        answer_it = _practise if question.practise else _answer
+        work = functools.partial(answer_it, service, holding, question, person, key, begun)
         try:
             answer = await to_thread.run_sync(work, limiter=limiter_of(request, "statements"))
         except Exception as problem:
@@ -67,7 +69,8 @@ async def answer_question(request: Request, person: Person, name: str, question:
                 await ticks.next()
             raise
         await ticks.next()  # until then it is running, for whoever asks again or looks for the answer
-    service.metrics.answers.labels(name).inc()
+    if not question.practise:
+        service.metrics.answers.labels(name).inc()
     return answer
 
 
@@ -88,6 +91,19 @@ def _answer(
     if answer.epsilon:  # else it is public, and there is no request to keep it under
         _store_question(service, holding, question, request_id(person, key))
     return to_answer_out(answer, holding.name, question.sql, key, explain_parts(holding, query, question))
+
+
+def _practise(
+    service: Service, holding: Holding, question: Question, person: Person, key: str, begun: threading.Event
+) -> AnswerOut:
+    """Ask made-up rows; nothing is charged, and nothing stays."""
+    with holding.dataset.practice() as made:
+        made.engine.statement_seconds = service.file.limits.statement_seconds
+        practising = replace(holding, dataset=made)
+        query = to_query(practising, question)
+        answer = run_query(query, question, person, key, lambda _: begun.set())
+        parts = explain_parts(practising, query, question)
+    return to_answer_out(answer, holding.name, question.sql, key, parts)
 
 
 def _store_question(service: Service, holding: Holding, question: Question, request: str) -> None:

@@ -3,14 +3,18 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
+from decimal import Decimal
 from fractions import Fraction
 from typing import Any
 
-from pydantic import BaseModel, ConfigDict, Field
+from pydantic import BaseModel, ConfigDict, Field, model_validator
 
+from inbounds.bounds.notation import write_end
+from inbounds.query import Query
 from inbounds.query.methods.plan import rho_of
+from inbounds.query.methods.wanted_error import MOST_ROWS
 from inbounds.server.basics.person import Person, Role
-from inbounds.server.service.amounts import Amount, format_amount
+from inbounds.server.service.amounts import Amount, Size, Whole, format_amount
 from inbounds.server.service.service import Service
 from inbounds.server.state.open_datasets import Holding
 
@@ -41,6 +45,37 @@ class Asking(Owned):
         default=False,
         description="All intervals of the answer hold at once with the confidence level, instead of each by itself.",
     )
+
+
+class Explaining(Owned):
+    """A query to preview, at an ε or with a wanted error."""
+
+    epsilon: Amount | None = Field(default=None, description="The ε; give it, or `error`.", examples=["0.5"])
+    error: Size | None = Field(
+        default=None,
+        description='Instead of `epsilon`: find the least ε with this expected error, such as 20 or "2 %". '
+        "The mean error of each measure is then predicted to be at most that.",
+    )
+    rows: Whole | None = Field(
+        default=None, ge=1, le=MOST_ROWS, description="How many rows to assume in each group, for `error`."
+    )
+    pooling: Amount | None = Field(default=None, description="As for a query.")
+    weights: list[Amount] | None = Field(default=None, max_length=100, description="As for a query.")
+    simultaneous: bool = Field(default=False, description="As for a query.")
+
+    @model_validator(mode="after")
+    def _check_one(self) -> Explaining:
+        if (self.epsilon is None) == (self.error is None):
+            raise ValueError("give epsilon or error, and not both")
+        return self
+
+    def settle(self, query: Query) -> tuple[Asking, str | None]:
+        """Return the query with its ε; one that was found, with words about the wanted error."""
+        facts = self.model_dump(exclude={"epsilon", "error", "rows"})
+        if self.epsilon is not None:
+            return Asking(epsilon=self.epsilon, **facts), None
+        found = query.find_epsilon(self.error, rows=self.rows, pooling=self.pooling, weights=self.weights)
+        return Asking(epsilon=Decimal(write_end(found.epsilon)), **facts), found.words
 
 
 class PartOut(BaseModel):
@@ -80,6 +115,9 @@ class ExplanationOut(BaseModel):
     intervals: str | None = Field(
         default=None, description="What to know about the intervals: how many hold at once, and those of quantiles."
     )
+    wanted: str | None = Field(
+        default=None, description="For a wanted error: the ε that was found, and the errors that are predicted."
+    )
     made_of_rows: list[str]
     made_of_columns: dict[str, str]
     left_afterwards: str | None = Field(description="The ε that the analyst would have left; null if there is no cap.")
@@ -92,11 +130,12 @@ def to_query(holding: Holding, asking: Owned) -> Any:
     return query.alone() if asking.alone else query
 
 
-def explain_question(service: Service, name: str, asking: Asking, person: Person) -> ExplanationOut:
+def explain_question(service: Service, name: str, explaining: Explaining, person: Person) -> ExplanationOut:
     """Return what a question would do: the library's explanation, and what it would leave of the budget."""
     holding = service.holdings.holding(name, person)
     analyst = person.name if person.role is Role.ANALYST else None
-    query = to_query(holding, asking)
+    query = to_query(holding, explaining)
+    asking, wanted = explaining.settle(query)
     with service.holdings.reading() as ledger:
         explanation = query.explain(
             asking.epsilon,
@@ -123,6 +162,7 @@ def explain_question(service: Service, name: str, asking: Asking, person: Person
         useless=explanation.useless,
         public=explanation.public,
         intervals=explanation.intervals,
+        wanted=wanted,
         made_of_rows=list(explanation.made),
         made_of_columns=explanation.from_columns,
         left_afterwards=format_amount(max(Fraction(0), min(left))) if left else None,

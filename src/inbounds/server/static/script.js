@@ -8,13 +8,18 @@ if (question) {
   const told = document.getElementById("told");
   const sql = question.elements.namedItem("sql");
   const epsilon = question.elements.namedItem("epsilon");
+  const error = question.elements.namedItem("error");
+  const rows = question.elements.namedItem("rows");
   let waiting = 0;
   let latest = 0;
 
   // What stands there may be about a question that has been changed since: then it cannot be asked.
   const isStale = () => {
     const asked = explanation.querySelector("form.ask");
-    return asked !== null && (asked.elements.sql.value !== sql.value || asked.elements.epsilon.value !== epsilon.value);
+    if (asked === null) return false;
+    const wanted = error.value.trim();
+    if (asked.elements.sql.value !== sql.value || asked.dataset.error !== wanted) return true;
+    return wanted ? asked.dataset.rows !== rows.value.trim() : asked.elements.epsilon.value !== epsilon.value;
   };
   explanation.addEventListener("submit", (event) => {
     if (isStale()) event.preventDefault();
@@ -34,6 +39,10 @@ if (question) {
   const explain = async () => {
     const mine = ++latest;
     const wanted = new URLSearchParams({ sql: sql.value, epsilon: epsilon.value });
+    if (error.value.trim()) {
+      wanted.set("error", error.value);
+      wanted.set("rows", rows.value);
+    }
     let text = FAILED;
     try {
       const response = await fetch(`${question.dataset.explain}?${wanted}`, { headers: { Accept: "text/html" } });
@@ -50,7 +59,7 @@ if (question) {
     waiting = setTimeout(explain, 150);
   };
   sql.addEventListener("input", soon);
-  epsilon.addEventListener("input", soon);
+  for (const field of [epsilon, error, rows]) field.addEventListener("input", soon);
 
   // A slider for epsilon, from 0.01 to 10, each step as much more as the one before.
   const slider = document.createElement("input");

@@ -236,6 +236,10 @@ class JointTable(Answering):
             errors["the sum of all"] = self.plan.error(total) * float(self.step)
         return {"on average": errors}
 
+    def predicted_error(self, place: int, rows: int | None) -> float:
+        """Return the error of the grouping that has most, of those that are asked for."""
+        return max(self.plan.error(asked.grouping) for asked in self.rows) * float(self.step)
+
     def is_guess(self, rows: int | None) -> bool:
         """Return whether no grouping is expected to be nearer than a guess."""
         guess, (errors,) = guess_error(self.bounds), self.foreseen().values()

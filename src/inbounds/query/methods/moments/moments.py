@@ -167,6 +167,17 @@ class MomentsOfColumns(Answering):
         error = partial(self._error, statistic, share=self.foreseen_at)
         return at_rows(error) if statistic.is_of_rows else {"on average": error(SHOWN_ROWS[0])}
 
+    def predicted_error(self, place: int, rows: int | None) -> float | None:
+        """Return what `expected_noise` tells, at a number of rows."""
+        statistic = self.statistics[place]
+        if rows is None and statistic.is_of_rows:
+            return None
+        return self._error(statistic, SHOWN_ROWS[0] if rows is None else rows, share=self.foreseen_at)
+
+    def spread(self, place: int) -> float:
+        low, high = self.statistics[place].hull
+        return float(high - low)
+
     def is_guess(self, rows: int | None) -> bool:
         """Return whether none of what was asked for is nearer than a guess, if values are spread over the range."""
         return all(self._is_guess(statistic, rows) for statistic in self.statistics)

@@ -39,6 +39,7 @@ class QuantileByRank(Answering):
     """What a row that counts in full weighs."""
     guarantee: GuaranteeName
     changed = " in rank"
+    is_in_ranks = True
 
     @property
     def sensitivity(self) -> Fraction:  # type: ignore[override]
@@ -98,6 +99,10 @@ class QuantileByRank(Answering):
         """Return by which part of all ranks it is off, in per cent with the usual confidence, at numbers of rows."""
         return {RANKS: at_rows(lambda rows: min(100.0, 100 * self.rank_error / rows))}
 
+    def predicted_error(self, place: int, rows: int | None) -> float:
+        """Return by how many ranks it is off at most, with the usual confidence."""
+        return self.rank_error
+
     def is_guess(self, rows: int | None) -> bool:
         """Return whether every value is so likely that, whatever the rows are, one is drawn no nearer than a guess.
 
@@ -114,6 +119,7 @@ class QuantilesInOrder(Answering):
     law: OrderedQuantiles
     guarantee: GuaranteeName
     changed = " in rank"
+    is_in_ranks = True
 
     @property
     def sensitivity(self) -> Fraction:  # type: ignore[override]
@@ -164,6 +170,10 @@ class QuantilesInOrder(Answering):
         """Return by which part of all ranks they are off, in per cent with the usual confidence, at numbers of rows."""
         most = self.rank_error
         return {RANKS: at_rows(lambda rows: min(100.0, 100 * most / rows))}
+
+    def predicted_error(self, place: int, rows: int | None) -> float:
+        """Return by how many ranks each is off at most, with the usual confidence."""
+        return self.rank_error
 
     @property
     def rank_error(self) -> float:
