@@ -84,11 +84,12 @@ def _make_report(plan: ReportPlan, asker: Asker, tables: dict[str, PublishedTabl
         unit=asker.unit,
         tables=tuple(tables[question.name] for question in plan.file.questions),
         contract=asker.contract,
-        ledger_head="" if last is None else last.head,
+        ledger_head="" if last is None or asker.is_practice else last.head,
         published=max(days, default=datetime.now(UTC).date().isoformat()),
         description=plan.file.description,
         edition=plan.file.edition,
         analyst=plan.analyst,
+        practice=asker.is_practice,
     )
 
 
@@ -114,6 +115,6 @@ def refuse_excess(plan: ReportPlan) -> None:
 
 def why_no_head(dataset: Dataset | RemoteDataset) -> str | None:
     """Say why a report has no head of the ledger, None if it has one."""
-    if isinstance(dataset, Dataset):
+    if isinstance(dataset, Dataset) or dataset.is_practice:
         return None
     return "a server tells analysts no head of its ledger; its custodian knows it"

@@ -26,7 +26,7 @@ def targets(monkeypatch: pytest.MonkeyPatch) -> list[str]:
         written.append(target)
         return f"{target}, {len(report.tables)} tables"
 
-    def check_target(target: str, name: str) -> None:
+    def check_target(target: str, name: str, *, practice: bool) -> None:
         assert name == "clinic_year"
         if target.endswith(".doc"):
             raise InvalidParameter(f"a report cannot be written to {target!r}; name a file that ends in .html")
@@ -175,4 +175,15 @@ def test_what_is_missing_is_said_with_a_line_that_works(typed: Type, clinic: Pat
     assert found.code == 2
     line = " ".join(found.err.split()).partition("write inbounds ")[2]
     assert typed(*line.split()).code == 0
+    assert not list(clinic.glob("*.db"))
+
+
+def test_a_report_can_be_practised(typed: Type, clinic: Path) -> None:
+    """`--practise` needs no name and charges nothing; what it writes is marked, in the file and in what is said."""
+    found = typed("publish", "report.sql", "--dataset", "clinic.toml", "--practise", "--to", "report.json")
+    assert (found.code, found.err) == (0, "")
+    assert "4 tables of MADE-UP ROWS; nothing was charged" in " ".join(found.out.split())
+    report = Report.read(json.loads((clinic / "report.json").read_text("utf-8")))
+    assert report.practice
+    assert all(table.answer.practice for table in report.tables)
     assert not list(clinic.glob("*.db"))

@@ -13,7 +13,7 @@ from inbounds.bounds.notation import write_end
 from inbounds.cli.shell.access import open_access
 from inbounds.cli.shell.exit_codes import FAILED
 from inbounds.cli.shell.extras import needing
-from inbounds.cli.shell.options import AsJson, KeyFile, LedgerPlace, Server
+from inbounds.cli.shell.options import AsJson, KeyFile, LedgerPlace, Practise, Server
 from inbounds.cli.shell.output import format_pairs, show
 from inbounds.errors import AnswerFailed, BudgetExceeded, InvalidParameter, InvalidReport
 
@@ -51,6 +51,7 @@ def command(  # noqa: PLR0913, PLR0917  each is an option of the command
     yes: Yes = False,
     plan: PlanOnly = False,
     verify: Published = None,
+    practise: Practise = False,
     ledger: LedgerPlace = None,
     server: Server = None,
     key_file: KeyFile = None,
@@ -75,7 +76,7 @@ def command(  # noqa: PLR0913, PLR0917  each is an option of the command
             f"{missing} is missing; write inbounds publish report.sql --dataset clinic.toml --analyst office --plan"
         )
     targets = [] if to is None else to
-    if server is None and analyst is None:
+    if server is None and analyst is None and not practise:
         raise InvalidParameter(
             "--analyst is missing; give the name that pays, or --server, where your API key identifies you"
         )
@@ -87,13 +88,14 @@ def command(  # noqa: PLR0913, PLR0917  each is an option of the command
         from inbounds.publish.run import why_no_head  # noqa: PLC0415
     file = ReportFile.load(report)
     for target in targets:
-        check_target(target, file.name)
-    with open_access(dataset, server, key_file, ledger=ledger, analyst=analyst, create_ledger=not plan) as access:
-        planned = plan_report(file, access.dataset, analyst)
+        check_target(target, file.name, practice=practise)
+    where = {"ledger": ledger, "analyst": analyst}
+    with open_access(dataset, server, key_file, **where, create_ledger=not plan, practise=practise) as access:
+        planned = plan_report(file, access.dataset, access.who.get("analyst"))
         if plan:
             show(planned.data(), str(planned), as_json=as_json)
             return
-        _agree(planned, yes=yes, as_json=as_json)
+        _agree(planned, yes=yes or practise, as_json=as_json)
         with _remembering(file.name):
             published = run_report(planned, access.dataset)
             written = [write(published, target) for target in targets]
@@ -157,6 +159,9 @@ def _remembering(name: str) -> Iterator[None]:
 
 
 def _describe(report: Report, plan: ReportPlan, written: list[str], why: str | None) -> str:
+    if report.practice:
+        about = f"{report.title}, {len(report.tables)} tables of MADE-UP ROWS; nothing was charged"
+        return format_pairs([("practice", about), *(("target", text) for text in written)])
     lines = [
         ("published", f"{report.title}, {len(report.tables)} tables, for ε = {write_end(report.epsilon)}"),
         ("paid now", f"ε = {write_end(plan.due)}"),
