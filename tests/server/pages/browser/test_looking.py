@@ -10,7 +10,7 @@ import pytest
 
 from tests.helpers import page_words as words
 from tests.helpers.browser import Looker, looking
-from tests.helpers.every_page import BOX, BY, PAGES, lose
+from tests.helpers.every_page import BOX, BY, PAGES, lose, report
 from tests.helpers.hostile_names import DATASET, NOTE, PERSON, build_hostile
 from tests.helpers.served_hospital import Running, Served, running
 
@@ -19,19 +19,21 @@ if TYPE_CHECKING:
 
 pytestmark = pytest.mark.thorough
 
-REFUSALS = frozenset((200, 303, 400, 404, 409))
+REFUSALS = frozenset((200, 303, 400, 403, 404, 409))
 SCHEMES = ("light", "dark")
 
 
 @pytest.fixture(scope="package")
 def filled(server: Running, clinic: Served) -> Running:
-    """The server, after ana has asked and requested."""
+    """The server, after ana has asked, requested, proposed and shared."""
     with server.client(clinic.keys["ana"]) as ana:
         for key, sql in (("by-clinic", BY), ("boxes", BOX)):
             asked = {"sql": sql, "epsilon": "0.5"}
             found = ana.post("/v1/datasets/visits/answers", json=asked, headers={"Idempotency-Key": key})
             assert found.status_code == 200, found.text
     lose(clinic)
+    with server.client(clinic.keys["ana"]) as ana, server.client(clinic.keys["carla"]) as carla:
+        report(clinic, ana, carla)
     return server
 
 
