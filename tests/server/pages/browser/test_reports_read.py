@@ -72,7 +72,7 @@ def test_a_link_is_given_and_taken_back(browser: Browser, server: Running, clini
 @pytest.fixture(scope="module")
 def published(server: Running, clinic: Served) -> dict[str, str]:
     """The addresses of a report and of a shared answer."""
-    assert server
+    assert server.process.poll() is None
     with server.client(clinic.keys["ben"]) as ben:
         asked = {"sql": BY, "epsilon": "0.05"}
         assert ben.post("/v1/datasets/visits/answers", json=asked, headers={"Idempotency-Key": "by"}).status_code == 200
