@@ -65,13 +65,41 @@ class Visit:
         self.page.goto(f"{self.address}/sign-in")
         self.page.fill("#key", key)
         self.page.click("main form button")
-        self.page.wait_for_url(re.compile("/(ask|keep|verify)"))
+        self.page.wait_for_url(re.compile("/(ask|keep|verify|reports)"))
 
     def ask(self, sql: str, epsilon: str) -> None:
         """Ask something of the clinic."""
         self.page.goto(f"{self.address}/ask/visits?sql={quote(sql)}&epsilon={epsilon}")
         self.page.click("form.ask button")
         self.page.wait_for_url(re.compile("/answers/"), timeout=60_000)
+
+    def share(self, person: str, title: str) -> None:
+        """Share the last answer with somebody."""
+        self.page.goto(f"{self.address}/answers")
+        self.page.click("main td a")
+        self.page.click("text=New link")
+        self.page.fill("#share-title", title)
+        self.page.fill("#share-people", person)
+        self.page.click("text=Create link")
+
+    def save(self, sql: str, epsilon: str, name: str) -> None:
+        """Save a query under a name."""
+        self.page.goto(f"{self.address}/ask/visits?sql={quote(sql)}&epsilon={epsilon}")
+        self.page.click("text=Save this query")
+        self.page.fill("#saved-name", name)
+        self.page.click("button:has-text('Save query')")
+        self.page.wait_for_url(re.compile("epsilon="))
+
+    def propose(self, title: str, name: str, edition: str, description: str) -> None:
+        """Propose a report of all saved queries."""
+        self.page.goto(f"{self.address}/reports")
+        self.page.click("main summary")
+        for field, text in (("title", title), ("name", name), ("edition", edition), ("description", description)):
+            self.page.fill(f"#{field}-1", text)
+        for box in self.page.query_selector_all("main input[type=checkbox]"):
+            box.check()
+        self.page.click("text=Propose report")
+        self.page.wait_for_url(re.compile("/reports/"))
 
     def shoot(self, name: str, path: str | None = None) -> None:
         """Take a picture of a page."""
@@ -104,12 +132,23 @@ def happen(visit: Visit, keys: dict[str, str]) -> None:
     visit.page.fill("#amount", "0.5")
     visit.page.fill("#reason", "The second survey of autumn")
     visit.page.click("form.request button")
+    visit.share("rita", "Visits by clinic and finding")
+    for sql, name in ((OWNED, "Visits by clinic"), (MONTHS, "Visits by month")):
+        visit.save(sql, "0.2", name)
+    visit.propose("A year of the clinics", "year", "2026", "Who came, where and when.")
+    visit.sign_in(keys["carla"])
+    visit.page.goto(f"{visit.address}/keep")
+    visit.page.click("text=Approve and publish")
+    visit.page.wait_for_url(re.compile("/reports/"), timeout=60_000)
+    visit.sign_in(keys["ana"])
+    visit.propose("A second year of the clinics", "year", "2027", "Who came, where and when.")
     visit.sign_in(keys["ben"])
     visit.ask(SINGLE, "0.2")
 
 
 def take(visit: Visit, keys: dict[str, str]) -> None:
     """Take a picture of every page."""
+    visit.shoot("home", "/")
     visit.shoot("plan", "/plan")
     visit.shoot("sign-in", "/sign-in")
     visit.shoot("nothing", "/nothing")
@@ -121,8 +160,14 @@ def take(visit: Visit, keys: dict[str, str]) -> None:
     visit.shoot("question-refused", shown("SELECT age FROM visits", "0.1"))
     visit.shoot("answers", "/answers")
     links = [one.get_attribute("href") for one in visit.page.query_selector_all("main td a")]
+    links = [link for link in links if link and "/report-" not in link]  # which the page of the report shows
     for name, link in zip(("answer", "answer-quantiles", "answer-days", "answer-means"), links, strict=False):
         visit.shoot(name, link)
+    visit.sign_in(keys["rita"])
+    visit.shoot("reports", "/reports")
+    links = [one.get_attribute("href") for one in visit.page.query_selector_all("main li a")]
+    for name, start in (("report", "/reports/"), ("shared", "/shared/")):
+        visit.shoot(name, next(link for link in links if link and link.startswith(start)))
     visit.sign_in(keys["carla"])
     visit.shoot("keep", "/keep")
     visit.shoot("keep-one", "/keep/visits")

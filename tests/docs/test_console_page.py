@@ -26,5 +26,7 @@ def test_every_picture_is_shown() -> None:
 def test_every_picture_is_taken() -> None:
     """What the program takes pictures of is what there are pictures of."""
     program = (PICTURES / "console.py").read_text("utf-8")
-    names = set(re.findall(r'shoot\("([\w-]+)"', program)) | set(re.findall(r'"(answer(?:-\w+)?)"', program))
+    names = set(re.findall(r'shoot\("([\w-]+)"', program)) | set(
+        re.findall(r'"(answer(?:-\w+)?|report|shared)"', program)
+    )
     assert names == {re.sub(r"console-(.*)-\d+\.png", r"\1", path.name) for path in PICTURES.glob("console-*.png")}

@@ -4,12 +4,18 @@ from __future__ import annotations
 
 from urllib.parse import quote
 
+import httpx2
+
 from inbounds.ledger import Ledger
 from tests.helpers.page_visitor import Visit
-from tests.helpers.served_hospital import BY_CLINIC, COUNT, Served
+from tests.helpers.reporting import propose, rename, share
+from tests.helpers.served_hospital import BY_CLINIC, COUNT, As, Served
 
 BY = "SELECT clinic, COUNT(*) FROM visits GROUP BY clinic"
 BOX = "SELECT clinic, QUANTILES(age, 0.1, 0.25, 0.5, 0.75, 0.9) FROM visits GROUP BY clinic"
+
+PUBLISHED, PROPOSED, REJECTED, LINK = ("a" * 32, "b" * 32, "c" * 32, "d" * 32)
+"""What reports and a link are called, once `report` has given them these names."""
 
 NOBODYS = [
     "/",
@@ -24,6 +30,7 @@ NOBODYS = [
 ]
 ANALYSTS = [
     "/ask",
+    "/",
     "/ask/visits",
     f"/ask/visits?sql={quote(BY_CLINIC)}&epsilon=0.3",
     f"/ask/visits?sql={quote(COUNT)}&epsilon=1000",
@@ -37,8 +44,17 @@ ANALYSTS = [
     "/answers/boxes",
     "/answers/lost",
     "/answers/of-nobody",
+    "/answers/by-clinic?chart=line",
+    "/answers/by-clinic?chart=table",
+    "/reports",
+    f"/reports/{PUBLISHED}",
+    f"/reports/{PROPOSED}",
+    f"/reports/{REJECTED}",
+    f"/shared/{LINK}",
 ]
 CUSTODIANS = ["/keep", "/keep/visits", "/keep/births", "/keep/keys", "/keep/visits/check", "/keep/nothing"]
+CUSTODIANS += ["/reports", f"/reports/{PUBLISHED}", f"/reports/{PROPOSED}", f"/shared/{LINK}"]
+READERS = ["/reports", f"/reports/{PUBLISHED}", f"/reports/{PROPOSED}", f"/shared/{LINK}", "/ask", "/"]
 AUDITORS = [
     "/verify",
     "/verify?head=nonsense",
@@ -49,7 +65,7 @@ AUDITORS = [
     "/verify/statement",
     "/verify/certificate",
 ]
-PAGES = {None: NOBODYS, "ana": ANALYSTS, "carla": CUSTODIANS, "dora": AUDITORS}
+PAGES = {None: NOBODYS, "ana": ANALYSTS, "carla": CUSTODIANS, "dora": AUDITORS, "rita": READERS}
 """Addresses by the person who looks."""
 
 ALL = [(person, path) for person, paths in PAGES.items() for path in paths]
@@ -65,6 +81,18 @@ def fill(ana: Visit, carla: Visit) -> None:
     assert carla.post("/keep/requests/1", decision="grant", note="agreed").status_code == 303
     assert carla.post("/keep/requests/2", decision="decline", note="not now").status_code == 303
     assert carla.post("/keep/visits/grants", amount="2", note="for the summer").status_code == 303
+
+
+def report(served: Served, ana: As | httpx2.Client, carla: As | httpx2.Client) -> None:
+    """Let ana propose reports and share an answer, and carla publish one; then call them by the names above."""
+    names = {}
+    for edition, name in (("first", PUBLISHED), ("second", PROPOSED), ("third", REJECTED)):
+        names[propose(ana, edition=edition, description="What happened in a year.")] = name
+    first, _, third = names
+    assert carla.post(f"/v1/reports/{first}/approve").status_code == 200
+    assert carla.post(f"/v1/reports/{third}/reject", json={"note": "not now"}).status_code == 200
+    names[share(ana, "by-clinic", "rita", "carla", title="Visits for rita")] = LINK
+    rename(served, names)
 
 
 def lose(served: Served) -> None:

@@ -13,9 +13,10 @@ KEYS = ("</td><svg onload=alert(7)>", "{{'zy'*3}}", "javascript:alert(7)", QUOTE
 PERSON = f"mallory {TAG}"
 DATASET = f"ward {TAG}"
 COLUMN = f"age {QUOTE}"
+DESCRIBED = f"what it is </code></td>{QUOTE}{{{{'zy'*3}}}}"
 NOTE = f"because </textarea></p>{QUOTE}{{{{'zy'*3}}}}{TAG}"
 
 
 def build_hostile(folder: Path) -> Served:
     """Write it into a folder, and issue everybody a key."""
-    return Ward(DATASET, COLUMN, KEYS, [PERSON], last=110, rows=200).build(folder)
+    return Ward(DATASET, COLUMN, KEYS, [PERSON], last=110, rows=200, described=DESCRIBED).build(folder)

@@ -17,8 +17,10 @@ name = {dataset}
 source = "cradle-records.parquet"
 unit = "row"
 tick = 0.05
+description = {described}
 
 [columns.{column}]
+description = {described}
 bounds = "[0, {last}] step 1"
 [columns.kind]
 keys = [{keys}]
@@ -46,6 +48,8 @@ class Ward:
     last: int
     """The greatest number."""
     rows: int
+    described: str = "what it is"
+    """The description of the table and of its first column."""
 
     def build(self, folder: Path) -> Served:
         """Write it into a folder in place of the births, and issue everybody a key."""
@@ -54,15 +58,16 @@ class Ward:
             folder, more="".join(ANALYST.format(person=json.dumps(one), dataset=dataset) for one in self.people)
         )
         keys = ", ".join(map(json.dumps, self.keys))
-        contract = CONTRACT.format(dataset=dataset, column=json.dumps(self.column), last=self.last, keys=keys)
+        named = {"column": json.dumps(self.column), "described": json.dumps(self.described)}
+        contract = CONTRACT.format(dataset=dataset, last=self.last, keys=keys, **named)
         (folder / "births.toml").write_text(contract, encoding="utf-8")
         custodian = found.path.read_text("utf-8").replace('datasets = ["births"]', f"datasets = [{dataset}]")
         found.path.write_text(custodian, encoding="utf-8")
         listed = ", ".join("'" + one.replace("'", "''") + "'" for one in self.keys)
-        named = self.column.replace('"', '""')
+        column = self.column.replace('"', '""')
         with duckdb.connect() as connection:
             connection.execute(
-                f'COPY (SELECT i % {self.last + 1} AS "{named}", [{listed}][1 + i % {len(self.keys)}] AS kind '
+                f'COPY (SELECT i % {self.last + 1} AS "{column}", [{listed}][1 + i % {len(self.keys)}] AS kind '
                 f"FROM range({self.rows}) r(i)) TO '{folder / 'cradle-records.parquet'}' (FORMAT parquet)"
             )
         return found

@@ -12,6 +12,7 @@ BOUNDS, CHANGE, RECOMMENDED, COMPARISON = (
     "Comparison of mechanisms",
 )
 COMPUTING = "Computing the plan"
+WELCOME, PLAN = "Statistics that protect the people in them", "Plan a release"
 """Plan."""
 
 SQL, EPSILON = "Query (SQL)", "Privacy cost (ε)"
@@ -52,6 +53,18 @@ SAVED, VERIFY, CONTAINED, FIRST = (
 )
 OLDEST = "Oldest first"
 """Verify."""
+
+SAVE_THIS, SAVE, NAME = "Save this query", "Save query", "Name"
+TITLE, REPORT_NAME, PROPOSE = "Title", "Name (lower-case letters, digits and underscores)", "Propose report (free)"
+WAITING, NEW_LINK, READERS, SHARE, REVOKE = (
+    "Waiting for a custodian",
+    "New link",
+    "People who can read it, one name per line",
+    "Create link",
+    "Revoke",
+)
+CODE = "Use this query in code"
+"""Reports, links and saved queries."""
 
 SKIP = "Skip to main content"
 
@@ -99,3 +112,8 @@ def follows(entry: int) -> str:
 def revoke(prefix: str) -> str:
     """Return what the button says that revokes a key."""
     return f"Revoke now key {prefix}"
+
+
+def approve(epsilon: str, analyst: str) -> str:
+    """Return what the button says that publishes a report."""
+    return f"Approve and publish (spends ε {epsilon} of {analyst})"

@@ -1,4 +1,4 @@
-"""A small hospital that is served: two datasets, five people with keys, in this process or in one of its own."""
+"""A small hospital that is served: two datasets, six people with keys, in this process or in one of its own."""
 
 from __future__ import annotations
 
@@ -88,6 +88,8 @@ datasets = ["births"]
 role = "custodian"
 [people.dora]
 role = "auditor"
+[people.rita]
+role = "reader"
 {more}
 """
 

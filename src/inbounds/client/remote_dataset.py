@@ -20,7 +20,7 @@ from inbounds.query.columns.column import key_text
 from inbounds.query.expressions.condition import Condition
 from inbounds.query.expressions.expression import Expression
 from inbounds.query.overview import ColumnFacts, list_columns, quote
-from inbounds.query.tables.contract_tables import TABLES_HEAD
+from inbounds.query.tables.contract_tables import list_tables
 from inbounds.query.tables.table import ROW
 
 if TYPE_CHECKING:
@@ -65,14 +65,21 @@ class RemoteDataset(RemoteQuestions):
     @property
     def columns(self) -> Listing:
         """The columns that can be queried, with their types and possible values; all of it is public."""
+        tables = self.description["tables"]
         if self._table.is_main:
-            return list_columns({table["name"]: _describe_columns(table) for table in self.description["tables"]})
-        return list_columns({self._table.source: self._table.columns})
+            return list_columns(
+                {table["name"]: _describe_columns(table) for table in tables},
+                {table["name"]: _find_words(table) for table in tables},
+            )
+        words = {quote(table["name"]): _find_words(table) for table in tables}
+        return list_columns({self._table.source: self._table.columns}, words)
 
     @property
     def tables(self) -> Listing:
         """The tables, for people: whose privacy is protected, and by what rows of a public table are matched."""
-        return Listing(TABLES_HEAD, tuple(map(_describe_table, self.description["tables"])))
+        tables = self.description["tables"]
+        described = {table["name"]: table.get("description") for table in tables}
+        return list_tables(tuple(map(_describe_table, tables)), described)
 
     @property
     def examples(self) -> Lines:
@@ -194,6 +201,11 @@ def _describe_columns(table: dict[str, Any]) -> list[ColumnFacts]:
         (column["name"], column.get("type", ""), _describe_values(column), column.get("made_of") or "")
         for column in table["columns"]
     ]
+
+
+def _find_words(table: dict[str, Any]) -> dict[str, str]:
+    """Return what is said of columns in words; an older server says nothing."""
+    return {column["name"]: words for column in table["columns"] if (words := column.get("description"))}
 
 
 def _describe_table(table: dict[str, Any]) -> tuple[str, ...]:

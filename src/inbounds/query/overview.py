@@ -18,6 +18,7 @@ from inbounds.errors import InvalidQuestion
 from inbounds.query.columns.column import Column, Keys, Numbers, as_value, key_text
 from inbounds.query.columns.derived_column import Derived
 from inbounds.query.columns.kind import TRUTH_KEY, WHOLE_KEY
+from inbounds.query.contract.descriptions import DESCRIPTION
 from inbounds.query.expressions.node import literal
 from inbounds.query.tables.contract_tables import Tables
 from inbounds.query.tables.table import Table
@@ -51,11 +52,12 @@ class Overview(ABC):
     @property
     def columns(self) -> Listing:
         """The columns that can be queried, with their types and possible values; all of it is public."""
+        words = {name: said.columns for name, said in self.tables.descriptions.items()}
         if self.table is not self.tables.main:
-            return list_columns({self.table.name: describe_columns(self.table.columns)})
+            return list_columns({self.table.name: describe_columns(self.table.columns)}, words)
         private = {name: describe_columns(table.columns) for name, table in self.tables.private.items()}
         public = {name: describe_columns(table.columns) for name, table in self.tables.public.items()}
-        return list_columns(private | public)
+        return list_columns(private | public, words)
 
     @property
     def examples(self) -> Lines:
@@ -70,11 +72,17 @@ class Overview(ABC):
         return True
 
 
-def list_columns(columns: Mapping[str, Iterable[ColumnFacts]]) -> Listing:
-    """Return the columns of some tables, by name, as a table for people; one table need not be named."""
+def list_columns(columns: Mapping[str, Iterable[ColumnFacts]], words: Mapping[str, Mapping[str, str]]) -> Listing:
+    """Return the columns of some tables, by name, as a table for people; one table need not be named.
+
+    What is said of them in words stands beside them, if there is anything.
+    """
     several = len(columns) > 1
-    rows = tuple((table if several else "", *facts) for table, known in columns.items() for facts in known)
-    return Listing(COLUMNS_HEAD, rows) if several else Listing(COLUMNS_HEAD[1:], tuple(row[1:] for row in rows))
+    head: tuple[str, ...] = COLUMNS_HEAD
+    rows: list[tuple[str, ...]] = [(table, *facts) for table, known in columns.items() for facts in known]
+    if any(words.get(table) for table in columns):
+        head, rows = (*head, DESCRIPTION), [(*row, words.get(row[0], {}).get(row[1], "")) for row in rows]
+    return Listing(head, tuple(rows)) if several else Listing(head[1:], tuple(row[1:] for row in rows))
 
 
 def describe_columns(columns: Mapping[str, Column]) -> list[ColumnFacts]:

@@ -10,7 +10,7 @@ import pytest
 
 from inbounds import __version__
 from tests.helpers import page_words as words
-from tests.helpers.every_page import ALL, PAGES, fill, lose
+from tests.helpers.every_page import ALL, PAGES, fill, lose, report
 from tests.helpers.markup import faults
 from tests.helpers.page_visitor import Visit, page_routes, visit
 from tests.helpers.served_hospital import Served
@@ -28,6 +28,7 @@ def everybody(hospital: Served) -> dict[str | None, Visit]:
     found = {person: visit(hospital, person) for person in PAGES}
     fill(found["ana"], found["carla"])
     lose(hospital)
+    report(hospital, hospital.person("ana"), hospital.person("carla"))
     return found
 
 
@@ -87,7 +88,7 @@ def test_every_page_is_in_the_list(hospital: Served) -> None:
 def template(route: str) -> str:
     """Return which template shows an address, as the rule of `inbounds.server.pages` has it."""
     words = [part.replace("-", "_") for part in route.strip("/").split("/") if not part.startswith("{")]
-    return "_".join(words if not route.endswith("}") else [*words, "one"]) or "plan"
+    return "_".join(words if not route.endswith("}") else [*words, "one"]) or "home"
 
 
 def test_every_page_has_the_template_of_its_address(hospital: Served) -> None:
@@ -124,6 +125,10 @@ def test_a_wrong_page_is_found_out(page: str, said: str) -> None:
 
 
 def test_the_page_that_is_open_is_marked(everybody: dict[str | None, Visit]) -> None:
-    """The navigation says where one is: also at the first address, where the plan stands."""
-    for person, path, name in ((None, "/", "Plan"), (None, "/plan", "Plan"), ("carla", "/keep/keys", words.MANAGE)):
+    """The navigation says where one is."""
+    for person, path, name in (
+        ("rita", "/reports", "Reports"),
+        (None, "/plan", "Plan"),
+        ("carla", "/keep/keys", words.MANAGE),
+    ):
         assert re.findall(r'aria-current="page">(\w+)<', everybody[person].get(path).text) == [name]

@@ -8,16 +8,26 @@ import pytest
 
 from inbounds.server.people.key import prefix_of
 from tests.helpers.page_visitor import Visit, page_routes, visit
+from tests.helpers.reporting import propose, rename, share
 from tests.helpers.served_hospital import COUNT, Served
 
 CHANGES_NOTHING = ("/ask/{name}/practice",)
 """Forms whose answers cost nothing and are not kept."""
+FIRST, SECOND, LINK, SAVED = ("a" * 32, "b" * 32, "c" * 32, "d" * 32)
+"""What two proposals, a link and a saved question are called."""
 
 FORMS: dict[str, tuple[str, str, dict[str, str]]] = {
     "/sign-out": ("ana", "/sign-out", {}),
     "/ask/{name}": ("ana", "/ask/visits", {"sql": COUNT, "epsilon": "0.5", "key": "forged"}),
     "/ask/{name}/practice": ("ana", "/ask/visits/practice", {"sql": COUNT, "epsilon": "0.5"}),
     "/ask/{name}/requests": ("ana", "/ask/visits/requests", {"amount": "1", "reason": "more"}),
+    "/answers/{key}/shares": ("ana", "/answers/kept/shares", {"title": "a", "people": "rita"}),
+    "/answers/{key}/shares/{share}/revoke": ("ana", f"/answers/kept/shares/{LINK}/revoke", {}),
+    "/reports": ("ana", "/reports", {"dataset": "visits", "title": "a", "name": "forged", f"saved-{SAVED}": "yes"}),
+    "/reports/{report}/approve": ("carla", f"/reports/{FIRST}/approve", {}),
+    "/reports/{report}/reject": ("carla", f"/reports/{SECOND}/reject", {"note": "no"}),
+    "/ask/{name}/saved": ("ana", "/ask/visits/saved", {"sql": COUNT, "epsilon": "0.5", "name": "forged"}),
+    "/ask/{name}/saved/{question}/remove": ("ana", f"/ask/visits/saved/{SAVED}/remove", {}),
     "/keep/keys": ("carla", "/keep/keys", {"person": "ana", "days": "90"}),
     "/keep/keys/{prefix}/revoke": ("carla", "/keep/keys/PREFIX/revoke", {}),
     "/keep/{name}/grants": ("carla", "/keep/visits/grants", {"amount": "1", "note": "more"}),
@@ -31,7 +41,7 @@ FREE = "/verify/certificate"
 LAST = {"/sign-out", "/keep/keys/{prefix}/revoke"}
 """These end the session that sends them, or ana's."""
 
-ORDER = sorted(FORMS, key=lambda route: (route in LAST, route.count("{number}")))
+ORDER = sorted(FORMS, key=lambda route: (route in LAST, route.count("{number}"), route.endswith("/remove")))
 ELSEWHERE = ("cross-site", "same-site")
 
 
@@ -39,16 +49,28 @@ ELSEWHERE = ("cross-site", "same-site")
 def served(served: Served) -> Served:
     """A server whose ledger has something in it."""
     assert served.person("ben").ask("first").status_code == 200
+    return prepare(served)
+
+
+def prepare(served: Served) -> Served:
+    """Let ana have an answer with a link, a saved question, and reports that wait for a decision."""
+    ana = served.person("ana")
+    assert ana.ask("kept").status_code == 200
+    assert served.service.saved.keep("ana", "visits", "counted", COUNT, "0.5")
+    saved = served.service.saved.find_all("ana")[0].id
+    names = {share(ana, "kept", "rita"): LINK, propose(ana): FIRST, propose(ana, name="next"): SECOND, saved: SAVED}
+    rename(served, names)
     return served
 
 
-def state(served: Served) -> tuple[int, list[object], list[object], int]:
+def state(served: Served) -> tuple[object, ...]:
     """Return all that forms can change."""
     service = served.service
     with service.holdings.reading() as ledger:
         entries = ledger.head().seq
     sessions = len(served.service.sessions._database.rows("SELECT digest FROM sessions", ()))
-    return entries, [*service.keys.issued()], [*service.budget_requests.find_all()], sessions
+    links = service.shares.of_answer("ana", "kept"), service.saved.find_all("ana"), service.reports.find_all()
+    return entries, [*service.keys.issued()], [*service.budget_requests.find_all()], sessions, links
 
 
 def sent(who: Visit, served: Served, route: str, headers: dict[str, str] | None = None, **instead: str) -> int:
@@ -62,6 +84,7 @@ def sent(who: Visit, served: Served, route: str, headers: dict[str, str] | None 
 def unchanged(hospital: Served) -> Served:
     """A server for all tests that change nothing: its ledger has something in it, and ana has asked for more."""
     assert hospital.person("ben").ask("first").status_code == 200
+    prepare(hospital)
     assert sent(visit(hospital, "ana"), hospital, "/ask/{name}/requests") == 303
     return hospital
 
@@ -131,6 +154,13 @@ WANTED = {
     "/ask/{name}": "/ask/visits?sql=SELECT+COUNT%28%2A%29+FROM+visits&epsilon=0.5",
     "/ask/{name}/practice": "/ask/visits?sql=SELECT+COUNT%28%2A%29+FROM+visits&epsilon=0.5",
     "/ask/{name}/requests": "/ask/visits",
+    "/ask/{name}/saved": "/ask/visits?sql=SELECT+COUNT%28%2A%29+FROM+visits&epsilon=0.5",
+    "/ask/{name}/saved/{question}/remove": "/ask/visits",
+    "/answers/{key}/shares": "/answers/kept",
+    "/answers/{key}/shares/{share}/revoke": "/answers/kept",
+    "/reports": "/reports",
+    "/reports/{report}/approve": f"/reports/{FIRST}",
+    "/reports/{report}/reject": f"/reports/{SECOND}",
     "/keep/keys": "/keep/keys",
     "/keep/keys/{prefix}/revoke": "/keep/keys",
     "/keep/{name}/grants": "/keep/visits",
@@ -144,11 +174,11 @@ def test_a_form_whose_session_is_over_leads_back_to_its_page(unchanged: Served, 
     """Whoever signs in again comes to the page that the form stood on, with the question that was written."""
     nobody = visit(unchanged)
     _, path, fields = FORMS[route]
-    found = nobody.post(path, **fields)
-    assert found.headers["location"] == f"/sign-in?next={quote(WANTED[route], safe='')}"
-    signed = nobody.sign_in(unchanged.keys[FORMS[route][0]], WANTED[route])
-    assert signed.headers["location"] == WANTED[route]
-    assert nobody.get(WANTED[route]).status_code == 200
+    found, wanted = nobody.post(path, **fields), WANTED[route]
+    assert found.headers["location"] == f"/sign-in?next={quote(wanted, safe='')}"
+    signed = nobody.sign_in(unchanged.keys[FORMS[route][0]], wanted)
+    assert signed.headers["location"] == wanted
+    assert nobody.get(wanted).status_code == 200
 
 
 @pytest.mark.slow
@@ -195,6 +225,20 @@ def test_a_form_that_cannot_be_read_is_refused(unchanged: Served, body: bytes) -
         ("ana", "/ask/visits/requests", {"amount": "nan", "reason": "more"}),
         ("ana", "/ask/visits/requests", {"amount": "1", "reason": " "}),
         ("ana", "/ask/visits/requests", {"amount": "1", "reason": "a" * 1001}),
+        ("ana", "/answers/kept/shares", {"title": "a", "people": "somebody"}),
+        ("ana", "/answers/kept/shares", {"title": "a", "people": " "}),
+        ("ana", "/answers/kept/shares", {"title": "", "people": "rita"}),
+        ("ana", "/answers/kept/shares", {"title": "a" * 201, "people": "rita"}),
+        ("ana", "/answers/kept/shares", {"title": "a", "people": "rita", "description": "a" * 2001}),
+        ("ana", "/answers/never/shares", {"title": "a", "people": "rita"}),
+        ("ana", "/ask/visits/saved", {"sql": COUNT, "epsilon": "0.5", "name": " "}),
+        ("ana", "/ask/visits/saved", {"sql": COUNT, "epsilon": "0.5", "name": "a" * 101}),
+        ("ana", "/ask/visits/saved", {"sql": COUNT, "epsilon": "nan", "name": "a"}),
+        ("ana", "/ask/visits/saved", {"sql": "", "epsilon": "0.5", "name": "a"}),
+        ("ana", "/reports", {"dataset": "visits", "title": "a", "name": "a"}),
+        ("ana", "/reports", {"dataset": "visits", "title": "a", "name": "../a", f"saved-{SAVED}": "yes"}),
+        ("carla", f"/reports/{SECOND}/reject", {"note": "a" * 901}),
+        ("carla", "/reports/0/approve", {}),
         ("carla", "/keep/keys", {"person": "nobody", "days": "90"}),
         ("carla", "/keep/keys", {"person": "ana", "days": "0"}),
         ("carla", "/keep/keys", {"person": "ana", "days": "-1"}),

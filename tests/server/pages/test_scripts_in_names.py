@@ -4,13 +4,16 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterator
+from typing import Any
 from urllib.parse import quote
 
 import pytest
 
-from tests.helpers.hostile_names import COLUMN, DATASET, KEYS, NOTE, PERSON, QUOTE, TAG, build_hostile
+from tests.helpers.every_page import LINK, PROPOSED, PUBLISHED, REJECTED
+from tests.helpers.hostile_names import COLUMN, DATASET, DESCRIBED, KEYS, NOTE, PERSON, QUOTE, TAG, build_hostile
 from tests.helpers.markup import faults
 from tests.helpers.page_visitor import Visit, visit
+from tests.helpers.reporting import rename
 from tests.helpers.served_hospital import Served
 
 LIVE = re.compile(r"<img src=x|<script>alert|<svg onload|</textarea></p>|zyzyzy|href=\"javascript", re.IGNORECASE)
@@ -35,6 +38,20 @@ def hostile(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Served]:
     assert carla.post("/keep/requests/1", decision="grant", note=NOTE).status_code == 303
     assert carla.post("/keep/requests/2", decision="decline", note=NOTE).status_code == 303
     assert carla.post(f"{KEEP}/grants", amount="1", note=NOTE, analyst=PERSON).status_code == 303
+    mallory_key, custodian = found.person(PERSON), found.person("carla")
+    assert mallory.post(f"{ASK}/saved", sql=BY_KIND, epsilon="0.25", name=QUOTE).status_code == 303
+    said: dict[str, Any] = {"dataset": DATASET, "title": TAG, "description": NOTE}
+    table = {"name": "kinds", "title": QUOTE, "description": TAG, "sql": BY_KIND, "epsilon": "0.1"}
+    names = {}
+    for name, called in (("year", PUBLISHED), ("next", PROPOSED), ("last", REJECTED)):
+        made = mallory_key.post("/v1/reports", json={**said, "name": name, "questions": [table]})
+        names[made.json()["id"]] = called
+    first, _, last = names
+    assert custodian.post(f"/v1/reports/{first}/approve").status_code == 200
+    assert custodian.post(f"/v1/reports/{last}/reject", json={"note": NOTE}).status_code == 200
+    shared = {"title": QUOTE, "description": NOTE, "people": ["rita", PERSON]}
+    names[mallory_key.post("/v1/answers/kinds/shares", json=shared).json()["id"]] = LINK
+    rename(found, names)
     yield found
     found.close()
 
@@ -48,6 +65,13 @@ PAGES = [
         f"{ASK}?sql={quote(f'SELECT AVG({TAG}) FROM {QUOTE}')}", f"{ASK}?epsilon={quote(QUOTE[:40])}",
         f"{ASK}?sql=SELECT+COUNT(*)+FROM+{quote(TABLE)}&epsilon={quote(QUOTE)}",
     )),
+    *((PERSON, path) for path in (
+        "/reports", f"/reports/{PROPOSED}", f"/reports/{REJECTED}", "/answers/kinds?chart=line",
+    )),
+    *(("rita", path) for path in (
+        "/reports", f"/reports/{PUBLISHED}", f"/shared/{LINK}", f"/reports/{quote(TAG, safe='')}",
+    )),
+    *(("carla", path) for path in ("/reports", f"/reports/{PUBLISHED}", f"/reports/{PROPOSED}")),
     *(("carla", path) for path in ("/keep", KEEP, "/keep/keys", f"{KEEP}/check", f"/keep/{quote(QUOTE, safe='')}")),
     *(("dora", path) for path in (
         "/verify", f"/verify?head={quote(QUOTE)}", "/verify/entries",
@@ -82,6 +106,16 @@ def test_a_name_is_a_text_on_every_page(hostile: Served, person: str | None, pat
         (PERSON, "/answers", NOTE),
         (PERSON, "/answers/kinds", KEYS[3]),
         (PERSON, "/answers/mean", NAMED),
+        (PERSON, ASK, QUOTE),
+        (PERSON, "/reports", QUOTE),
+        (PERSON, "/answers/kinds", QUOTE),
+        (PERSON, f"/reports/{REJECTED}", QUOTE),
+        (PERSON, ASK, DESCRIBED),
+        ("rita", "/reports", TAG),
+        ("rita", f"/reports/{PUBLISHED}", KEYS[3]),
+        ("rita", f"/reports/{PUBLISHED}", DATASET),
+        ("rita", f"/shared/{LINK}", NOTE),
+        ("carla", "/keep", TAG),
         ("carla", "/keep", NOTE),
         ("carla", KEEP, NOTE),
         ("carla", KEEP, PERSON),
@@ -116,7 +150,16 @@ def test_a_form_that_is_refused_shows_texts(hostile: Served, path: str, fields: 
     assert faults(found.text) == []
 
 
-@pytest.mark.parametrize("path", ["/answers/kinds/chart.svg", f"{ASK}/noise.svg?sql={quote(BY_KIND)}&epsilon=1"])
+PICTURES = [
+    "/answers/kinds/chart.svg",
+    "/answers/kinds/chart.svg?chart=line",
+    f"/shared/{LINK}/chart.svg",
+    f"/reports/{PUBLISHED}/kinds/chart.svg",
+    f"{ASK}/noise.svg?sql={quote(BY_KIND)}&epsilon=1",
+]
+
+
+@pytest.mark.parametrize("path", PICTURES)
 def test_a_picture_is_a_picture(hostile: Served, path: str) -> None:
     """Names in a picture are texts, and its own address runs nothing either."""
     found = visit(hostile, PERSON).get(path)
@@ -141,5 +184,12 @@ def test_a_file_is_a_file(hostile: Served) -> None:
         assert found.status_code == 200
         assert found.headers["content-type"].startswith(kind)
         assert found.headers["content-disposition"] == f'attachment; filename="kinds.{ending}"'
+    for path in (
+        f"/shared/{LINK}/answer.csv",
+        f"/reports/{PUBLISHED}/report.json",
+        f"/reports/{PUBLISHED}/kinds/table.csv",
+    ):
+        saved = visit(hostile, "rita").get(path) if "shared" in path else mallory.get(path)
+        assert saved.headers["content-disposition"].startswith("attachment; filename=")
     statement = visit(hostile, "dora").get("/verify/statement.csv")
     assert statement.headers["content-disposition"].startswith("attachment")

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field
 from datetime import timedelta
 from typing import Any
@@ -14,17 +14,22 @@ from fastapi import FastAPI
 from inbounds.server.basics import clock
 from inbounds.server.basics.problem import KINDS
 from tests.helpers.page_visitor import page_routes
+from tests.helpers.reporting import proposal, propose, publish, share
 from tests.helpers.served_hospital import COUNT, As, Served
 
-PEOPLE = ("nobody", "revoked", "expired", "ana", "eve", "carla", "dora")
-"""Without a key, with ana's old ones, an analyst of visits, one of births, a custodian, an auditor."""
+PEOPLE = ("nobody", "revoked", "expired", "ana", "eve", "carla", "dora", "rita")
+"""Without a key, with ana's old ones, an analyst of visits, one of births, a custodian, an auditor, a reader."""
 
 QUESTION = {"sql": COUNT, "epsilon": "0.25"}
 
 
 @dataclass(frozen=True)
 class Entry:
-    """A request, and what becomes of it for each analyst, the custodian and the auditor: a status or a code."""
+    """A request, and what becomes of it for analysts, custodian, auditor and reader: a status or a code.
+
+    A path names what is there by its place: {pub} a published report, {prop} a proposal of ana's, {link} an answer of
+    ana's that is shared with rita and dora.
+    """
 
     route: str
     ana: str
@@ -34,15 +39,19 @@ class Entry:
     path: str = ""
     send: dict[str, Any] = field(default_factory=dict)
     nobody: str = "not-authenticated"
+    rita: str = "not-allowed"
 
     @property
     def method(self) -> str:
         """What is done."""
         return self.route.split(" ")[0]
 
-    def sent(self, who: As) -> httpx2.Response:
+    def sent(self, who: As, names: Mapping[str, str]) -> httpx2.Response:
         """Send it."""
-        return who.request(self.method, self.path or self.route.split(" ")[1], **self.send)
+        path = self.path or self.route.split(" ")[1]
+        for name, value in names.items():
+            path = path.replace(f"{{{name}}}", value)
+        return who.request(self.method, path, **self.send)
 
     def expected(self, person: str) -> tuple[int, str | None]:
         """Return the status and the code."""
@@ -52,18 +61,23 @@ class Entry:
 
 NO, GONE, BAD, UNOWNED = "not-allowed", "not-found", "invalid-request", "not-owned"
 EXPLAIN = {"json": QUESTION}
-OWNED = {"json": {"sql": QUESTION["sql"]}}
+OWNED = {"json": {"sql": "SELECT SUM(age) FROM visits"}}
 ASK = {"json": QUESTION, "headers": {"Idempotency-Key": "matrix"}}
 GRANT = {"json": {"amount": "0.5", "note": "more"}}
 THEIRS = {"json": {"amount": "0.5", "note": "more", "analyst": "eve"}}
 
+NONE = "0" * 32
+SHARE = {"json": {"title": "For you", "people": ["rita"]}}
+STRANGER = {"json": {"title": "For you", "people": ["somebody"]}}
+REJECT: dict[str, Any] = {"json": {}}
+
 MATRIX = [
-    Entry("GET /healthz", "200", "200", "200", "200", nobody="200"),
-    Entry("GET /readyz", "200", "200", "200", "200", nobody="200"),
-    Entry("GET /v1/openapi.json", "200", "200", "200", "200", nobody="200"),
-    Entry("HEAD /v1/openapi.json", "200", "200", "200", "200", nobody="200"),
+    Entry("GET /healthz", "200", "200", "200", "200", nobody="200", rita="200"),
+    Entry("GET /readyz", "200", "200", "200", "200", nobody="200", rita="200"),
+    Entry("GET /v1/openapi.json", "200", "200", "200", "200", nobody="200", rita="200"),
+    Entry("HEAD /v1/openapi.json", "200", "200", "200", "200", nobody="200", rita="200"),
     Entry("GET /metrics", NO, NO, "200", NO),
-    Entry("GET /v1/me", "200", "200", "200", "200"),
+    Entry("GET /v1/me", "200", "200", "200", "200", rita="200"),
     Entry("GET /v1/datasets", "200", "200", "200", NO),
     Entry("GET /v1/datasets/{name}", "200", GONE, "200", NO, "/v1/datasets/visits"),
     Entry("GET /v1/datasets/{name}", GONE, "200", "200", NO, "/v1/datasets/births"),
@@ -85,7 +99,27 @@ MATRIX = [
     Entry("GET /v1/answers/{key}", GONE, GONE, NO, NO, "/v1/answers/of-ben"),
     Entry("GET /v1/answers/{key}", GONE, GONE, NO, NO, "/v1/answers/of-nobody"),
     Entry("GET /v1/answers/{key}", BAD, BAD, NO, NO, "/v1/answers/of%20ana"),
-    Entry("GET /v1/answers/{key}", GONE, GONE, GONE, GONE, "/v1/answers/ben%2Fof-ben", nobody=GONE),
+    Entry("GET /v1/answers/{key}", GONE, GONE, GONE, GONE, "/v1/answers/ben%2Fof-ben", nobody=GONE, rita=GONE),
+    Entry("POST /v1/answers/{key}/shares", "201", GONE, NO, NO, "/v1/answers/of-ana/shares", SHARE),
+    Entry("POST /v1/answers/{key}/shares", GONE, GONE, NO, NO, "/v1/answers/of-ben/shares", SHARE),
+    Entry("POST /v1/answers/{key}/shares", "invalid-parameter", GONE, NO, NO, "/v1/answers/of-ana/shares", STRANGER),
+    Entry("GET /v1/answers/{key}/shares", "200", "200", NO, NO, "/v1/answers/of-ana/shares"),
+    Entry("DELETE /v1/answers/{key}/shares/{share}", GONE, GONE, NO, NO, f"/v1/answers/of-ana/shares/{NONE}"),
+    Entry("DELETE /v1/answers/{key}/shares/{share}", GONE, GONE, NO, NO, "/v1/answers/of-ben/shares/{link}"),
+    Entry("GET /v1/shared", "200", "200", "200", "200", rita="200"),
+    Entry("GET /v1/shared/{share}", "200", GONE, GONE, "200", "/v1/shared/{link}", rita="200"),
+    Entry("GET /v1/shared/{share}", GONE, GONE, GONE, GONE, f"/v1/shared/{NONE}", rita=GONE),
+    Entry("GET /v1/shared/{share}", BAD, BAD, BAD, BAD, "/v1/shared/of-ana", rita=BAD),
+    Entry("GET /v1/reports", "200", "200", "200", "200", rita="200"),
+    Entry("GET /v1/reports/{report}", "200", "200", "200", "200", "/v1/reports/{pub}", rita="200"),
+    Entry("GET /v1/reports/{report}", GONE, GONE, GONE, GONE, "/v1/reports/{prop}", rita=GONE),
+    Entry("GET /v1/reports/{report}", GONE, GONE, GONE, GONE, f"/v1/reports/{NONE}", rita=GONE),
+    Entry("POST /v1/reports", "invalid-parameter", GONE, NO, NO, send={"json": proposal()}),
+    Entry("POST /v1/reports", GONE, GONE, NO, NO, send={"json": proposal(dataset="nothing", name="no")}),
+    Entry("POST /v1/reports/{report}/approve", NO, NO, "200", NO, "/v1/reports/{pub}/approve"),
+    Entry("POST /v1/reports/{report}/approve", NO, NO, GONE, NO, f"/v1/reports/{NONE}/approve"),
+    Entry("POST /v1/reports/{report}/reject", NO, NO, "invalid-parameter", NO, "/v1/reports/{pub}/reject", REJECT),
+    Entry("POST /v1/reports/{report}/reject", NO, NO, GONE, NO, f"/v1/reports/{NONE}/reject", REJECT),
     Entry("GET /v1/ledger/head", NO, NO, "200", "200"),
     Entry("GET /v1/ledger/entries", NO, NO, "200", "200"),
     Entry("GET /v1/ledger/entries", NO, NO, "200", "200", "/v1/ledger/entries?analyst=ana&dataset=visits"),
@@ -109,7 +143,7 @@ def routes(app: FastAPI) -> Iterator[str]:
 @pytest.fixture(scope="module")
 def everybody(hospital: Served) -> dict[str, As]:
     """Return everybody who may come, after ana and ben have asked something."""
-    found = {name: hospital.person(name) for name in ("ana", "ben", "eve", "carla", "dora")}
+    found = {name: hospital.person(name) for name in ("ana", "ben", "eve", "carla", "dora", "rita")}
     for name in ("ana", "ben"):
         assert found[name].ask(f"of-{name}").status_code == 200
     revoked, kept = hospital.ring.issue("ana")
@@ -126,6 +160,17 @@ def everybody(hospital: Served) -> dict[str, As]:
     }
 
 
+@pytest.fixture(scope="module")
+def names(hospital: Served, everybody: dict[str, As]) -> dict[str, str]:
+    """What reports and links are called."""
+    published = publish(hospital)
+    return {
+        "pub": published,
+        "prop": propose(everybody["ana"], name="next"),
+        "link": share(everybody["ana"], "of-ana", "rita", "dora"),
+    }
+
+
 def test_every_route_is_in_the_matrix(hospital: Served) -> None:
     """A route that nobody has decided about does not exist, and the document tells of each; pages have their own."""
     pages = {f"{method} {path}" for method, path in page_routes(hospital.app)}
@@ -137,9 +182,11 @@ def test_every_route_is_in_the_matrix(hospital: Served) -> None:
 @pytest.mark.slow
 @pytest.mark.parametrize("person", PEOPLE)
 @pytest.mark.parametrize("entry", MATRIX, ids=lambda entry: f"{entry.method} {entry.path or entry.route}")
-def test_everybody_gets_what_is_theirs(everybody: dict[str, As], entry: Entry, person: str) -> None:
+def test_everybody_gets_what_is_theirs(
+    everybody: dict[str, As], names: dict[str, str], entry: Entry, person: str
+) -> None:
     """Each request of each person has exactly the status and the code that the matrix says."""
-    found = entry.sent(everybody[person])
+    found = entry.sent(everybody[person], names)
     status, code = entry.expected(person)
     assert (found.status_code, found.json()["code"] if code else None) == (status, code), found.text
 
@@ -151,33 +198,40 @@ def told(response: httpx2.Response) -> tuple[int, bytes, dict[str, str]]:
 
 
 @pytest.mark.parametrize(
-    ("person", "method", "theirs", "nobodys", "send"),
+    ("person", "method", "paths", "send"),
     [
-        ("eve", "GET", "/v1/datasets/visits", "/v1/datasets/nothing", {}),
-        ("eve", "GET", "/v1/datasets/visits/budget", "/v1/datasets/nothing/budget", {}),
-        ("eve", "GET", "/v1/datasets/visits/budget?analyst=ana", "/v1/datasets/nothing/budget?analyst=ana", {}),
-        ("eve", "POST", "/v1/datasets/visits/explain", "/v1/datasets/nothing/explain", EXPLAIN),
-        ("eve", "POST", "/v1/datasets/visits/answers", "/v1/datasets/nothing/answers", ASK),
-        ("ana", "GET", "/v1/answers/of-ben", "/v1/answers/of-nobody", {}),
-        ("ana", "GET", "/v1/answers/of-ben", "/v1/answers/ana", {}),
-        ("ana", "GET", "/v1/datasets/visits/budget?analyst=ben", "/v1/datasets/visits/budget?analyst=who", {}),
-        ("ana", "DELETE", "/v1/keys/{ben}", "/v1/keys/000000000000", {}),
-        ("nobody", "GET", "/v1/datasets/visits", "/v1/datasets/nothing", {}),
-        ("nobody", "GET", "/v1/answers/of-ben", "/v1/answers/of-nobody", {}),
+        ("eve", "GET", ("/v1/datasets/visits", "/v1/datasets/nothing"), {}),
+        ("eve", "GET", ("/v1/datasets/visits/budget", "/v1/datasets/nothing/budget"), {}),
+        ("eve", "GET", ("/v1/datasets/visits/budget?analyst=ana", "/v1/datasets/nothing/budget?analyst=ana"), {}),
+        ("eve", "POST", ("/v1/datasets/visits/explain", "/v1/datasets/nothing/explain"), EXPLAIN),
+        ("eve", "POST", ("/v1/datasets/visits/answers", "/v1/datasets/nothing/answers"), ASK),
+        ("ana", "GET", ("/v1/answers/of-ben", "/v1/answers/of-nobody"), {}),
+        ("ana", "GET", ("/v1/answers/of-ben", "/v1/answers/ana"), {}),
+        ("ana", "GET", ("/v1/datasets/visits/budget?analyst=ben", "/v1/datasets/visits/budget?analyst=who"), {}),
+        ("ana", "DELETE", ("/v1/keys/{ben}", "/v1/keys/000000000000"), {}),
+        ("ben", "GET", ("/v1/shared/{link}", f"/v1/shared/{NONE}"), {}),
+        ("carla", "GET", ("/v1/shared/{link}", f"/v1/shared/{NONE}"), {}),
+        ("ben", "DELETE", ("/v1/answers/of-ben/shares/{link}", f"/v1/answers/of-ben/shares/{NONE}"), {}),
+        ("rita", "GET", ("/v1/reports/{prop}", f"/v1/reports/{NONE}"), {}),
+        ("ben", "GET", ("/v1/reports/{prop}", f"/v1/reports/{NONE}"), {}),
+        ("nobody", "GET", ("/v1/shared/{link}", f"/v1/shared/{NONE}"), {}),
+        ("nobody", "GET", ("/v1/datasets/visits", "/v1/datasets/nothing"), {}),
+        ("nobody", "GET", ("/v1/answers/of-ben", "/v1/answers/of-nobody"), {}),
     ],
 )
 def test_what_is_not_yours_is_not_there(
     hospital: Served,
     everybody: dict[str, As],
+    names: dict[str, str],
     person: str,
     method: str,
-    theirs: str,
-    nobodys: str,
+    paths: tuple[str, str],
     send: dict[str, Any],
 ) -> None:
     """What belongs to somebody else and what does not exist are refused by the same bytes."""
-    who = everybody[person]
-    theirs = theirs.replace("{ben}", hospital.keys["ben"][4:16])
+    who, (theirs, nobodys) = everybody[person], paths
+    for name, value in {"ben": hospital.keys["ben"][4:16], **names}.items():
+        theirs = theirs.replace(f"{{{name}}}", value)
     assert told(who.request(method, theirs, **send)) == told(who.request(method, nobodys, **send))
 
 

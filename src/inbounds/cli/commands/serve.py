@@ -34,6 +34,8 @@ datasets = ["visits"]
 role = "custodian"
 [people.dora]
 role = "auditor"
+[people.rita]
+role = "reader"
 """
 
 CustodianPath = Annotated[
@@ -101,7 +103,7 @@ def _introduce(file: CustodianFile) -> str:
     lines += [
         "",
         f"Open {file.url} in a browser and sign in with one of them:",
-        "ana runs queries, carla is the custodian, dora the auditor.",
+        "ana runs queries, carla is the custodian, dora the auditor, and rita reads reports.",
         "",
         "Or run a query as ana, in another terminal:",
         "",

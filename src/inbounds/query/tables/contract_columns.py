@@ -18,6 +18,7 @@ from inbounds.query.columns.identifier import UNIT, Identifier
 from inbounds.query.columns.zone import refuse_zone
 from inbounds.query.contract.contract import Contract
 from inbounds.query.contract.csv_format import refuse_forms
+from inbounds.query.contract.descriptions import DESCRIPTION
 from inbounds.query.contract.hierarchy import with_parents
 from inbounds.query.contract.listed_keys import read_keys
 from inbounds.query.expressions.node import ColumnRef, Node
@@ -33,7 +34,7 @@ FindByName = Callable[[str], Column]
 
 COLUMN_KEYS = (
     "bounds", "keys", "keys_column", "keys_of", "text", "from", "weekdays", "closed", "date_format", "within", "map",
-    "timezone", "duration",
+    "timezone", "duration", DESCRIPTION,
 )  # fmt: skip
 
 MOST_LISTED = 100

@@ -16,9 +16,9 @@ They share the units, the budget and the account in the ledger.
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Mapping, Sequence
 from contextlib import suppress
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from datetime import date
 from functools import cached_property
 from typing import Any
@@ -33,6 +33,7 @@ from inbounds.query.columns.identifier import Identifier
 from inbounds.query.contract.contract import Contract
 from inbounds.query.contract.count_facts import refuse_contradictions
 from inbounds.query.contract.csv_format import FORM_KEYS
+from inbounds.query.contract.descriptions import DESCRIPTION, Descriptions, read_descriptions, without_descriptions
 from inbounds.query.contract.public_counts import Known
 from inbounds.query.expressions.node import quote_name
 from inbounds.query.tables.contract_columns import read_columns, read_key, read_references, read_texts, refuse_units
@@ -46,7 +47,7 @@ MOST_DEPTH = 8
 
 DATASET_KEYS = (
     "name", "source", "table", *FORM_KEYS, "unit", "key", "whole", "belongs_to", "on", "max_rows_per_unit", "units",
-    "tick", "today", "practice",
+    "tick", "today", "practice", DESCRIPTION,
 )  # fmt: skip
 OTHER_KEYS = (*(key for key in DATASET_KEYS if key not in ("name", "units", "tick", "today", "practice")), "public")
 
@@ -64,13 +65,21 @@ class Tables:
     public: Mapping[str, PublicTable] = field(default_factory=dict)
     is_practice: bool = False
     """Whether the contract says that the rows are made up."""
+    descriptions: Mapping[str, Descriptions] = field(default_factory=dict)
+    """What the contract says in words, by the names of tables."""
 
     @classmethod
     def of(cls, contract: Contract, spark: Any = None) -> Tables:
         """Read the tables that a contract describes; public ones are looked at."""
         contract.refuse_unknown(("dataset", "columns", "tables", "budget", "known"))
         contract.refuse_unknown(DATASET_KEYS, "dataset")
-        return _Reader(contract, spark).read()
+        reader = _Reader(contract, spark)
+        words = {name: read_descriptions(part) for name, part in reader.described.items()}
+        return replace(reader.read(), descriptions={name: said for name, said in words.items() if not said.is_empty})
+
+    def words_of(self, table: str) -> Descriptions:
+        """Return what the contract says of a table and its columns in words."""
+        return self.descriptions.get(table, Descriptions())
 
     @property
     def private(self) -> dict[str, Table]:
@@ -91,7 +100,7 @@ class Tables:
             for name, table in self.private.items()
         ]
         public = [(name, "public", "", "", ", ".join(table.key)) for name, table in self.public.items()]
-        return Listing(TABLES_HEAD, (*private, *public))
+        return list_tables((*private, *public), {name: said.table for name, said in self.descriptions.items()})
 
     def __repr__(self) -> str:
         return repr(self.overview)
@@ -110,13 +119,22 @@ class Tables:
         return f"there is no table {shown(name)}; {remedy}"
 
 
+def list_tables(rows: Sequence[tuple[str, ...]], described: Mapping[str, str | None]) -> Listing:
+    """Return tables as a table for people, with what is said of them in words if there is anything."""
+    if not any(described.values()):
+        return Listing(TABLES_HEAD, tuple(rows))
+    return Listing((*TABLES_HEAD, DESCRIPTION), tuple((*row, described.get(row[0]) or "") for row in rows))
+
+
 class _Reader:
     """Reads the tables of a contract, each after those that it belongs to."""
 
     def __init__(self, contract: Contract, spark: Any) -> None:
-        self.contract = contract
-        self.main = _check_text(contract, contract.text_of("dataset", "name"), "name", "dataset", "name")
         names = list(contract.table("tables")) if contract.has("tables") else []
+        self.described = {contract.text_of("dataset", "name"): contract}
+        self.described |= {name: contract.part("tables", name) for name in names}
+        self.contract = contract = without_descriptions(contract)
+        self.main = _check_text(contract, contract.text_of("dataset", "name"), "name", "dataset", "name")
         self._refuse_alike(names)
         self.parts = {self.main: contract, **{name: self._part(name) for name in names}}
         public = [name for name, part in self.parts.items() if name != self.main and part.has("dataset", "public")]

@@ -24,6 +24,7 @@ from inbounds.query.columns.column import Column, Keys, Numbers, refuse_column
 from inbounds.query.columns.identifier import Identifier
 from inbounds.query.contract.contract import Contract
 from inbounds.query.contract.csv_format import FORM_KEYS
+from inbounds.query.contract.descriptions import DESCRIPTION
 from inbounds.query.contract.listed_keys import MOST_FOUND
 from inbounds.query.engines.engine import Engine, Kind
 from inbounds.query.engines.registry import CSV, PARQUET
@@ -31,7 +32,7 @@ from inbounds.query.tables.contract_columns import read_columns, read_key
 from inbounds.query.tables.public_table import MOST_PUBLIC_ROWS, Codes, PublicTable, digest_rows, list_keys, stamp_of
 from inbounds.query.tables.source import find_kind, open_public, path_of
 
-PUBLIC_KEYS = ("source", "table", "public", "key", *FORM_KEYS)
+PUBLIC_KEYS = ("source", "table", "public", "key", *FORM_KEYS, DESCRIPTION)
 PRIVATE_KEYS = ("unit", "max_rows_per_unit", "belongs_to", "on", "whole")
 """What is said of private tables only."""
 NUMERIC = (Kind.INTEGER, Kind.DECIMAL, Kind.WIDE_DECIMAL, Kind.FLOAT)

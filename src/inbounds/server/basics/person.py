@@ -12,6 +12,7 @@ class Role(Enum):
     ANALYST = "analyst"
     CUSTODIAN = "custodian"
     AUDITOR = "auditor"
+    READER = "reader"
 
     @property
     def with_article(self) -> str:
@@ -27,6 +28,11 @@ class Action(Enum):
     EXPLAIN = "preview a query", (Role.ANALYST, Role.CUSTODIAN)
     ASK = "run a query", (Role.ANALYST,)
     READ_ANSWERS = "read their own answers", (Role.ANALYST,)
+    SHARE = "share their own answers", (Role.ANALYST,)
+    PROPOSE_REPORTS = "propose reports", (Role.ANALYST,)
+    APPROVE_REPORTS = "approve and reject reports", (Role.CUSTODIAN,)
+    READ_REPORTS = "read published reports", tuple(Role)
+    READ_SHARED = "read answers that were shared with them", tuple(Role)
     READ_LEDGER = "read and verify the ledger", (Role.CUSTODIAN, Role.AUDITOR)
     GRANT = "grant budget", (Role.CUSTODIAN,)
     MANAGE_KEYS = "issue, list and revoke API keys", (Role.CUSTODIAN,)

@@ -13,6 +13,11 @@ def new_secret(entropy: Entropy = system) -> str:
     return as_text(entropy(32))
 
 
+def new_id(entropy: Entropy = system) -> str:
+    """Return 128 random bits as a text: what a report or a link is called, which tells nothing of any other."""
+    return entropy(16).hex()
+
+
 def as_text(data: bytes) -> str:
     """Return bytes as letters, digits, - and _."""
     return urlsafe_b64encode(data).rstrip(b"=").decode("ascii")

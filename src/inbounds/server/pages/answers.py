@@ -2,38 +2,39 @@
 
 from __future__ import annotations
 
-import json
-from collections.abc import Callable
 from typing import Annotated, Any
 
 from fastapi import APIRouter, Query, Request
+from pydantic import ValidationError
 from starlette.concurrency import run_in_threadpool
 from starlette.responses import Response
 
-from inbounds.files.csv_text import write_table
 from inbounds.ledger.values.amount import fraction
-from inbounds.query.answer.answer import unlike
-from inbounds.query.engines.parquet_file import parquet_bytes
 from inbounds.server.basics.person import Action, Person
 from inbounds.server.basics.problem import Problem
-from inbounds.server.pages.page import render_page, svg_response
+from inbounds.server.pages.page import redirect, render_page, svg_response
+from inbounds.server.pages.parts.answer_chart import draw_answer
+from inbounds.server.pages.parts.answer_files import check_ending, export_answer, file_response
 from inbounds.server.pages.parts.answer_table import describe_answer
-from inbounds.server.pages.pictures.answer_picture import answer_picture, drawable
+from inbounds.server.pages.parts.question_code import write_code
+from inbounds.server.pages.pictures.answer_picture import ChosenChart
 from inbounds.server.pages.pictures.figure import Looks
-from inbounds.server.pages.visitor import Visitor, require_visitor
+from inbounds.server.pages.visitor import Form, Visitor, refuse_forged, require_visitor
 from inbounds.server.service.amounts import Whole, format_amount
 from inbounds.server.service.answer_list import AnswerId, AskedOut, answers_of
-from inbounds.server.service.answer_shape import to_answer_out
 from inbounds.server.service.asking import request_id
 from inbounds.server.service.budgets import BudgetOut, budget_of
 from inbounds.server.service.door import Serving
 from inbounds.server.service.planning import run_planning
+from inbounds.server.service.report_shape import PublicId
 from inbounds.server.service.service import Service
-from inbounds.server.service.stored_answers import StoredAnswer, load_answer
+from inbounds.server.service.sharing import Sharing, revoke_share, share_answer, shares_of
+from inbounds.server.service.stored_answers import load_answer
 
 router = APIRouter(include_in_schema=False)
 
 Analyst = Annotated[Visitor, require_visitor(Action.READ_ANSWERS)]
+Owner = Annotated[Visitor, require_visitor(Action.SHARE)]
 MOST = 50
 """So many questions are on one page."""
 
@@ -60,7 +61,9 @@ def _list_queries(service: Service, person: Person, before: int) -> list[AskedOu
 
 
 @router.get("/answers/{key}")
-async def answer_page(request: Request, key: AnswerId, service: Serving, visitor: Analyst) -> Response:
+async def answer_page(
+    request: Request, key: AnswerId, service: Serving, visitor: Analyst, chart: ChosenChart = None
+) -> Response:
     """Show an answer; if there is none yet, how to have it."""
     try:
         stored = await run_planning(request, visitor.person, load_answer, service, visitor.person, key)
@@ -74,8 +77,13 @@ async def answer_page(request: Request, key: AnswerId, service: Serving, visitor
         "budget": await run_in_threadpool(_budget, service, visitor, stored.dataset),
         "cost": format_amount(stored.answer.epsilon),
         "again": format_amount(2 * stored.answer.epsilon) or "1",
+        "shares": await run_in_threadpool(shares_of, service, visitor.person, key),
+        "address": f"/answers/{key}",
+        "code": write_code(
+            service.file.home, stored.dataset, stored.sql, format_amount(stored.answer.epsilon) or "", key
+        ),
     }
-    return render_page(request, "answers_one", visitor, **facts, **describe_answer(stored.answer))
+    return render_page(request, "answers_one", visitor, **facts, **describe_answer(stored.answer, chart))
 
 
 async def _render_waiting(request: Request, key: str, service: Service, visitor: Visitor) -> Response:
@@ -106,53 +114,48 @@ def _budget(service: Service, visitor: Visitor, name: str) -> BudgetOut | None:
 
 
 @router.get("/answers/{key}/chart.svg")
-async def chart(request: Request, key: AnswerId, service: Serving, visitor: Analyst, look: Looks) -> Response:
+async def chart_picture(
+    request: Request, key: AnswerId, service: Serving, visitor: Analyst, look: Looks, chart: ChosenChart = None
+) -> Response:
     """Draw an answer."""
     stored = await run_planning(request, visitor.person, load_answer, service, visitor.person, key)
-    drawn = drawable(stored.answer)
-    if drawn is None:
-        raise Problem("not-found", "this answer has no chart; go back to the table")
-    return svg_response(await run_in_threadpool(answer_picture, drawn, look))
+    return svg_response(await run_in_threadpool(draw_answer, stored.answer, look, chart))
+
+
+@router.post("/answers/{key}/shares")
+async def share(request: Request, key: AnswerId, service: Serving, visitor: Owner, form: Form) -> Response:
+    """Make a link to an answer, for people who are named."""
+    refuse_forged(request, visitor, form)
+    people = [name.strip() for name in form.get("people", "").splitlines() if name.strip()]
+    try:
+        sharing = Sharing(
+            title=form.get("title", "").strip(), description=form.get("description", "").strip() or None, people=people
+        )
+    except ValidationError:
+        raise Problem(
+            "invalid-parameter", "a link needs a title and names of people, one per line; go back and enter both"
+        ) from None
+    await run_planning(request, visitor.person, share_answer, service, visitor.person, key, sharing)
+    return redirect(f"/answers/{key}#shares")
+
+
+@router.post("/answers/{key}/shares/{share}/revoke")
+async def revoke(
+    request: Request, key: AnswerId, share: PublicId, service: Serving, visitor: Owner, form: Form
+) -> Response:
+    """Take a link back, at once."""
+    refuse_forged(request, visitor, form)
+    await run_in_threadpool(revoke_share, service, visitor.person, key, share)
+    return redirect(f"/answers/{key}#shares")
 
 
 @router.get("/answers/{key}/answer.{ending}")
 async def download(request: Request, key: AnswerId, ending: str, service: Serving, visitor: Analyst) -> Response:
     """Return an answer as a file: csv, parquet, or json with the proof."""
-    if ending not in FILES:
-        raise Problem("not-found", "an answer can be downloaded as csv, parquet or json; choose one of these")
+    check_ending(ending)
     content, kind = await run_planning(request, visitor.person, _export, service, visitor, key, ending)
-    name = f'attachment; filename="{key}.{ending}"'
-    return Response(content, media_type=kind, headers={"Content-Disposition": name})
+    return file_response(content, kind, f"{key}.{ending}")
 
 
 def _export(service: Service, visitor: Visitor, key: str, ending: str) -> tuple[bytes, str]:
-    make, kind = FILES[ending]
-    return make(load_answer(service, visitor.person, key)), kind
-
-
-def _columns(stored: StoredAnswer) -> dict[str, list[Any]]:
-    """Return the columns of a file: the caveat is in each row, so that no row goes anywhere without it."""
-    columns, caveat = stored.answer.by_column(), stored.answer.caveat
-    note = {} if caveat is None else {unlike("caveat", tuple(columns)): [caveat] * len(stored.answer.rows)}
-    return columns | note
-
-
-def _csv(stored: StoredAnswer) -> bytes:
-    columns = _columns(stored)
-    return write_table(columns, zip(*columns.values(), strict=True))
-
-
-def _parquet(stored: StoredAnswer) -> bytes:
-    return parquet_bytes(_columns(stored))
-
-
-def _json(stored: StoredAnswer) -> bytes:
-    data = to_answer_out(stored.answer, stored.dataset, stored.sql, stored.key, stored.parts).model_dump(mode="json")
-    return json.dumps(data, indent=2, ensure_ascii=False).encode()
-
-
-FILES: dict[str, tuple[Callable[[StoredAnswer], bytes], str]] = {
-    "csv": (_csv, "text/csv; charset=utf-8"),
-    "parquet": (_parquet, "application/vnd.apache.parquet"),
-    "json": (_json, "application/json"),
-}
+    return export_answer(load_answer(service, visitor.person, key), ending)

@@ -22,6 +22,7 @@ from inbounds.server.basics.person import Action
 from inbounds.server.basics.problem import Problem, to_problem
 from inbounds.server.pages.page import redirect, render_fragment, render_page, svg_response
 from inbounds.server.pages.parts.answer_table import describe_answer
+from inbounds.server.pages.parts.question_code import write_code
 from inbounds.server.pages.parts.question_examples import examples
 from inbounds.server.pages.parts.question_form import Choices, to_sql
 from inbounds.server.pages.pictures.figure import Looks
@@ -35,6 +36,7 @@ from inbounds.server.service.dataset_shape import Name, describe_dataset
 from inbounds.server.service.door import Serving
 from inbounds.server.service.explaining import LONGEST_SQL, Asking, Explaining, Owned, explain_question, to_query
 from inbounds.server.service.planning import run_planning
+from inbounds.server.service.report_shape import PublicId
 from inbounds.server.service.service import Service
 from inbounds.server.service.stored_answers import derive_answer
 from inbounds.server.state.open_datasets import Holding
@@ -44,6 +46,9 @@ router = APIRouter(include_in_schema=False)
 Analyst = Annotated[Visitor, require_visitor(Action.ASK)]
 Sql = Annotated[str, Query(max_length=LONGEST_SQL)]
 Epsilon = Annotated[str, Query(max_length=40)]
+
+LONGEST_NAME = 100
+"""Of a saved question, in characters."""
 
 EPSILON = "0.5"
 """What a question costs, unless the analyst says otherwise."""
@@ -105,6 +110,7 @@ async def ask_one_page(
     budget = await run_in_threadpool(budget_of, service, name, visitor.person, visitor.person.name)
     facts["examples"] = examples(holding.dataset.tables)
     dataset = describe_dataset(holding)
+    facts["saved"] = await run_in_threadpool(service.saved.find_all, visitor.person.name, name)
     names = [name for table in dataset.tables for name in (table.name, *(column.name for column in table.columns))]
     return render_page(
         request, "ask_one", visitor, dataset=dataset, names=names, budget=budget, choices=choices, **facts
@@ -196,6 +202,32 @@ async def request_more(request: Request, name: Name, service: Serving, visitor: 
     return redirect("/answers#requests")
 
 
+@router.post("/ask/{name}/saved")
+async def save(request: Request, name: Name, service: Serving, visitor: Analyst, form: Form) -> Response:
+    """Save a question under a name, in place of one that had it."""
+    refuse_forged(request, visitor, form)
+    await run_in_threadpool(service.holdings.holding, name, visitor.person)
+    called, sql, epsilon = (form.get(field, "").strip() for field in ("name", "sql", "epsilon"))
+    _read_question(Asking, sql, epsilon)
+    if not called or len(called) > LONGEST_NAME:
+        raise Problem("invalid-parameter", f"a saved query needs a name of up to {LONGEST_NAME} characters; go back")
+    if not await run_in_threadpool(service.saved.keep, visitor.person.name, name, called, sql, epsilon):
+        raise Problem("too-many", "you have too many saved queries; remove one first")
+    return redirect(f"/ask/{quote(name, safe='')}?sql={quote(sql, safe='')}&epsilon={quote(epsilon, safe='')}#saved")
+
+
+@router.post("/ask/{name}/saved/{question}/remove")
+async def remove(
+    request: Request, name: Name, question: PublicId, service: Serving, visitor: Analyst, form: Form
+) -> Response:
+    """Remove a saved question."""
+    refuse_forged(request, visitor, form)
+    await run_in_threadpool(service.holdings.holding, name, visitor.person)
+    if not await run_in_threadpool(service.saved.remove, visitor.person.name, question):
+        raise Problem("not-found", "you have no saved query of this id; go back and reload the page")
+    return redirect(f"/ask/{quote(name, safe='')}#saved")
+
+
 def _explain(service: Service, visitor: Visitor, name: str, sql: str, price: Price) -> dict[str, Any]:
     """Return what the template of an explanation needs: what a question would do, or why it cannot be asked."""
     facts: dict[str, Any] = {
@@ -208,6 +240,7 @@ def _explain(service: Service, visitor: Visitor, name: str, sql: str, price: Pri
         "rows": price.rows,
         "key": uuid4().hex,
         "token": visitor.session.token,
+        "code": None,
     }
     if not sql.strip():
         return facts
@@ -218,7 +251,9 @@ def _explain(service: Service, visitor: Visitor, name: str, sql: str, price: Pri
         asking = _read_question(Asking, sql, epsilon)
         plans = _plans(service.holdings.holding(name, visitor.person), asking)
         height = noise_height(plans) if plans else None
-        return facts | {"epsilon": epsilon} | {"explanation": explanation, "height": height, "is_law": is_law(plans)}
+        code = write_code(service.file.home, name, asking.sql, epsilon.strip())
+        found = {"explanation": explanation, "height": height, "is_law": is_law(plans), "code": code}
+        return facts | {"epsilon": epsilon} | found
     except Problem as problem:
         return facts | {"problem": problem}
     except InboundsError as error:

@@ -3,10 +3,10 @@
 from __future__ import annotations
 
 from inbounds.server.basics.person import Action
-from inbounds.server.pages import answers, ask, assets, manage, plan, sign_in, verify
+from inbounds.server.pages import answers, ask, assets, manage, plan, reports, shared, sign_in, verify
 from inbounds.server.pages.menu import MenuLink
 
-PAGES = (assets, plan, sign_in, ask, answers, manage, verify)
+PAGES = (assets, plan, sign_in, ask, answers, manage, verify, reports, shared)
 
 MENU = (
     MenuLink("/plan", "Plan"),
@@ -14,5 +14,6 @@ MENU = (
     MenuLink("/answers", "Answers", Action.READ_ANSWERS),
     MenuLink("/keep", "Manage", Action.GRANT, way="Manage datasets"),
     MenuLink("/verify", "Verify", Action.READ_LEDGER, way="Verify ledger"),
+    MenuLink("/reports", "Reports", Action.READ_REPORTS),
 )
 """In this order; a role begins at the first of them that is not for everybody."""

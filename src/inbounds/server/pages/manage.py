@@ -27,6 +27,8 @@ from inbounds.server.service.amounts import Whole
 from inbounds.server.service.budgets import Grant, budget_of, grant_budget
 from inbounds.server.service.dataset_shape import Name, describe_dataset
 from inbounds.server.service.door import Serving
+from inbounds.server.service.report_shape import to_report_out
+from inbounds.server.service.reports import reports_of
 from inbounds.server.service.service import Service
 
 router = APIRouter(include_in_schema=False)
@@ -46,12 +48,14 @@ Number = Annotated[Whole, Path(ge=1, le=2**62)]
 
 @router.get("/keep")
 async def keep_page(request: Request, service: Serving, visitor: Custodian) -> Response:
-    """Show every dataset's budget, and the requests that wait for a decision."""
+    """Show every dataset's budget, and the requests and reports that wait for a decision."""
     names = service.holdings.names
     budgets = [await run_in_threadpool(budget_of, service, name, visitor.person, None) for name in names]
     requests = await run_in_threadpool(service.budget_requests.find_all)
     pending = [budget_request for budget_request in requests if budget_request.decided is None]
-    return render_page(request, "keep", visitor, budgets=budgets, requests=pending)
+    reports = await run_in_threadpool(reports_of, service, visitor.person)
+    waiting = [to_report_out(stored) for stored in reports if stored.is_open]
+    return render_page(request, "keep", visitor, budgets=budgets, requests=pending, reports=waiting)
 
 
 @router.get("/keep/keys")

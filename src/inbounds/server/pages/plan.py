@@ -92,7 +92,6 @@ class MechanismPlan:
         return [first, first + (high - first) / 2]
 
 
-@router.get("/")
 @router.get("/plan")
 async def plan_page(
     request: Request,

@@ -1,4 +1,4 @@
-"""Signing in, with a key, and out again."""
+"""Arriving: the first page, which says what this is, and signing in, with a key, and out again."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ from fastapi import APIRouter, Query, Request
 from starlette.concurrency import run_in_threadpool
 from starlette.responses import Response
 
-from inbounds.server.basics.person import Person
+from inbounds.server.basics.person import Action, Person
 from inbounds.server.basics.problem import Problem
 from inbounds.server.pages.menu import home_of
 from inbounds.server.pages.page import redirect, render_page
@@ -38,6 +38,13 @@ UNKNOWN_ACCOUNT = (
 LONGEST_AFTER = 25_000
 Returned = Annotated[str, Query(max_length=4096)]
 Next = Annotated[str, Query(alias="next", max_length=LONGEST_AFTER)]
+
+
+@router.get("/")
+async def home_page(request: Request, visitor: OptionalVisitor) -> Response:
+    """Say what this is, and where to go: for people who are no statisticians."""
+    allowed = {action.name for action in Action if visitor is None or visitor.person.may(action)}
+    return render_page(request, "home", visitor, allowed=allowed)
 
 
 @router.get("/sign-in")

@@ -69,8 +69,14 @@ def visitor_of(service: Service, cookie: str) -> Visitor | None:
 
 
 FORMS = {
+    "/answers/{key}/shares": "/answers/{key}",
+    "/answers/{key}/shares/{share}/revoke": "/answers/{key}",
     "/ask/{name}/requests": "/ask/{name}",
     "/ask/{name}/practice": "/ask/{name}",
+    "/ask/{name}/saved": "/ask/{name}",
+    "/ask/{name}/saved/{question}/remove": "/ask/{name}",
+    "/reports/{report}/approve": "/reports/{report}",
+    "/reports/{report}/reject": "/reports/{report}",
     "/keep/{name}/grants": "/keep/{name}",
     "/keep/requests/{number}": "/keep",
     "/keep/keys/{prefix}/revoke": "/keep/keys",

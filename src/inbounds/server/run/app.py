@@ -20,7 +20,7 @@ from starlette.types import Scope
 from inbounds import __version__
 from inbounds.display.suggestion import suggest
 from inbounds.errors import InboundsError
-from inbounds.server.api import answers, datasets, health, keys, ledger
+from inbounds.server.api import answers, datasets, health, keys, ledger, reports, shared
 from inbounds.server.basics.problem import MEDIA_TYPE, Problem, to_problem
 from inbounds.server.pages.console import MENU, PAGES
 from inbounds.server.pages.page import redirect
@@ -82,7 +82,7 @@ def application(service: Service) -> FastAPI:
     )
     app.state.service = service
     app.state.menu = MENU
-    for noun in (health, datasets, answers, ledger, keys, *PAGES):
+    for noun in (health, datasets, answers, shared, reports, ledger, keys, *PAGES):
         app.include_router(noun.router)
     app.add_exception_handler(SignInFirst, _sign_in)
     app.add_exception_handler(Problem, _problem)

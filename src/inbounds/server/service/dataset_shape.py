@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from typing import Annotated
 
 from fastapi import Path
@@ -9,6 +10,7 @@ from pydantic import BaseModel, Field
 
 from inbounds.query.columns.column import Column, Keys
 from inbounds.query.columns.derived_column import Derived
+from inbounds.query.contract.descriptions import Descriptions
 from inbounds.query.overview import name_type
 from inbounds.server.state.open_datasets import Holding
 
@@ -25,6 +27,7 @@ class ColumnOut(BaseModel):
     made_of: str | None = Field(default=None, description="The expression of a derived column.")
     timezone: str | None = Field(default=None, description="The time zone whose local times these are, if it is known.")
     duration: str | None = Field(default=None, description="The unit of durations: us, ms, s, min, h or d.")
+    description: str | None = Field(default=None, description="What the contract says of the column in words.")
 
 
 class TableOut(BaseModel):
@@ -37,6 +40,7 @@ class TableOut(BaseModel):
     )
     key: str | None = Field(default=None, description="Join key of a public table.")
     max_rows_per_unit: int | None = None
+    description: str | None = Field(default=None, description="What the contract says of the table in words.")
     columns: list[ColumnOut]
 
 
@@ -58,14 +62,29 @@ def describe_dataset(holding: Holding) -> DatasetOut:
             public=False,
             unit=table.unit,
             max_rows_per_unit=table.limit,
-            columns=[_to_column_out(column) for column in table.columns.values()],
+            description=tables.words_of(name).table,
+            columns=_to_columns_out(table.columns, tables.words_of(name)),
         )
         for name, table in tables.private.items()
     ]
     for name, public in tables.public.items():
-        columns = [_to_column_out(column) for column in public.columns.values()]
-        shapes.append(TableOut(name=name, public=True, unit=None, key=", ".join(public.key) or None, columns=columns))
+        words = tables.words_of(name)
+        shapes.append(
+            TableOut(
+                name=name,
+                public=True,
+                unit=None,
+                key=", ".join(public.key) or None,
+                description=words.table,
+                columns=_to_columns_out(public.columns, words),
+            )
+        )
     return DatasetOut(name=holding.name, tables=shapes, examples=list(holding.dataset.examples), tick=holding.tick)
+
+
+def _to_columns_out(columns: Mapping[str, Column], words: Descriptions) -> list[ColumnOut]:
+    described = {name: _to_column_out(column) for name, column in columns.items()}
+    return [shape.model_copy(update={"description": words.columns.get(name)}) for name, shape in described.items()]
 
 
 def _to_column_out(column: Column) -> ColumnOut:

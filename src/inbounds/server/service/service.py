@@ -20,6 +20,9 @@ from inbounds.server.state.database import Database
 from inbounds.server.state.open_datasets import Holdings
 from inbounds.server.state.question_store import QuestionStore
 from inbounds.server.state.rates import Rates
+from inbounds.server.state.report_store import ReportStore
+from inbounds.server.state.saved_questions import SavedQuestions
+from inbounds.server.state.share_store import ShareStore
 
 if TYPE_CHECKING:
     from inbounds.server.people.code_flow import CodeFlow
@@ -35,6 +38,9 @@ class Service:
     sessions: Sessions
     questions: QuestionStore
     budget_requests: BudgetRequests
+    reports: ReportStore
+    shares: ShareStore
+    saved: SavedQuestions
     authentication: Authentication
     claims: Claims
     rates: Rates
@@ -53,7 +59,10 @@ class Service:
         rates = Rates(beside(file.state, "rates"), file.limits.requests_per_minute)
         # Without the questions of the last moment, answers are shown as they were released.
         questions = QuestionStore(Database(file.state, waits_for_disk=False))
-        stores = Sessions(database), questions, BudgetRequests(database)
+        stores = (
+            Sessions(database), questions, BudgetRequests(database), ReportStore(database), ShareStore(database),
+            SavedQuestions(database),
+        )  # fmt: skip
         authentication = Authentication(file, keys)
         flow = _code_flow(file, authentication, SignIns(database))
         holdings = Holdings(file, database, create=create)

@@ -1,4 +1,4 @@
-"""The server's own file: keys, sessions, questions, requests, and the last heads of the ledger, which is elsewhere."""
+"""The server's own file: keys, sessions, questions, requests, reports, links, and the last heads of the ledger."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ from inbounds.ledger.stores.disk_space import try_room
 from inbounds.server.basics.problem import RETRY, Problem
 from inbounds.server.basics.thread_connections import ThreadConnections
 
-VERSION = 3
+VERSION = 4
 
 PATIENCE = 5
 """Seconds to wait for others who write."""
@@ -37,6 +37,21 @@ CREATE TABLE IF NOT EXISTS questions (
 CREATE TABLE IF NOT EXISTS budget_requests (
     number INTEGER PRIMARY KEY, person TEXT NOT NULL, dataset TEXT NOT NULL, amount TEXT NOT NULL,
     reason TEXT NOT NULL, asked TEXT NOT NULL, decided TEXT, granted TEXT, note TEXT
+) STRICT;
+CREATE TABLE IF NOT EXISTS reports (
+    id TEXT PRIMARY KEY, person TEXT NOT NULL, content TEXT NOT NULL, cost TEXT NOT NULL, proposed TEXT NOT NULL,
+    state TEXT NOT NULL, decided TEXT, decider TEXT, note TEXT, published TEXT, head TEXT
+) STRICT;
+CREATE TABLE IF NOT EXISTS shares (
+    id TEXT PRIMARY KEY, owner TEXT NOT NULL, key TEXT NOT NULL, title TEXT NOT NULL, description TEXT,
+    created TEXT NOT NULL
+) STRICT;
+CREATE TABLE IF NOT EXISTS share_people (
+    id TEXT NOT NULL, person TEXT NOT NULL, PRIMARY KEY (id, person)
+) STRICT;
+CREATE TABLE IF NOT EXISTS saved_questions (
+    id TEXT PRIMARY KEY, person TEXT NOT NULL, dataset TEXT NOT NULL, name TEXT NOT NULL, sql TEXT NOT NULL,
+    epsilon TEXT NOT NULL, UNIQUE (person, dataset, name)
 ) STRICT;
 CREATE TABLE IF NOT EXISTS ledger_heads (
     dataset TEXT PRIMARY KEY, seq INTEGER NOT NULL, digest TEXT NOT NULL

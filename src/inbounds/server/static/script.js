@@ -27,11 +27,11 @@ if (question) {
 
   // What is open and where the focus is stay as they were; a screen reader is told the first line.
   const show = (text) => {
-    const open = explanation.querySelector("details")?.open;
+    const folded = () => [...explanation.querySelectorAll("details")];
+    const open = folded().map((one) => one.open);
     const focused = ["form.ask button", "summary"].find((one) => explanation.querySelector(one) === document.activeElement);
     explanation.innerHTML = text;
-    const details = explanation.querySelector("details");
-    if (details && open) details.open = true;
+    folded().forEach((one, at) => { one.open = open[at] ?? false; });
     if (focused) explanation.querySelector(focused)?.focus();
     told.textContent = explanation.querySelector("p")?.textContent.replace(/\s+/g, " ").trim() ?? "";
   };

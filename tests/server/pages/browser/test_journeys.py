@@ -30,9 +30,10 @@ def explain(who: Looker, sql: str, epsilon: str, *, script: bool) -> None:
 
 
 def test_a_newcomer_plans(browser: Browser, server: Running, variant: Variant) -> None:
-    """Without signing in, one plans, reads what is recommended and why, and every state is a link."""
+    """Without signing in, one reads what this is, plans, and sees what is recommended; every state is a link."""
     with looking(browser, server, width=variant.width, script=variant.script) as who:
-        who.go("/").sees(words.RECOMMENDED).sees(words.COMPARISON)
+        who.go("/").sees(words.WELCOME).click(words.PLAN, "link").at("/plan").sees(words.RECOMMENDED)
+        who.page.locator("summary", has_text=words.COMPARISON).click()
         who.fill(words.BOUNDS, "[0, 20] step 1").fill(words.CHANGE, "1").click("Plan")
         who.at("/plan?").sees(words.RECOMMENDED)
         with looking(browser, server, width=variant.width, script=variant.script) as friend:

@@ -10,7 +10,7 @@ import pytest
 
 from tests.helpers import page_words as words
 from tests.helpers.browser import Looker, looking
-from tests.helpers.every_page import BOX, BY, PAGES, lose
+from tests.helpers.every_page import BOX, BY, PAGES, lose, report
 from tests.helpers.hostile_names import DATASET, NOTE, PERSON, build_hostile
 from tests.helpers.served_hospital import Running, Served, running
 
@@ -19,19 +19,21 @@ if TYPE_CHECKING:
 
 pytestmark = pytest.mark.thorough
 
-REFUSALS = frozenset((200, 303, 400, 404, 409))
+REFUSALS = frozenset((200, 303, 400, 403, 404, 409))
 SCHEMES = ("light", "dark")
 
 
 @pytest.fixture(scope="package")
 def filled(server: Running, clinic: Served) -> Running:
-    """The server, after ana has asked and requested."""
+    """The server, after ana has asked, requested, proposed and shared."""
     with server.client(clinic.keys["ana"]) as ana:
         for key, sql in (("by-clinic", BY), ("boxes", BOX)):
             asked = {"sql": sql, "epsilon": "0.5"}
             found = ana.post("/v1/datasets/visits/answers", json=asked, headers={"Idempotency-Key": key})
             assert found.status_code == 200, found.text
     lose(clinic)
+    with server.client(clinic.keys["ana"]) as ana, server.client(clinic.keys["carla"]) as carla:
+        report(clinic, ana, carla)
     return server
 
 
@@ -147,12 +149,12 @@ def test_the_focus_stays_while_an_explanation_changes(browser: Browser, filled: 
     sought = f"/ask/visits?sql={quote('SELECT COUNT(*) FROM visits')}&epsilon=0.25"
     with looking(browser, filled) as who:
         who.sign_in(clinic.keys["ben"], sought).sees(words.costs("0.25"))
-        who.page.locator("#explanation details").evaluate("(one) => { one.open = true; }")
+        who.page.locator("#explanation details").first.evaluate("(one) => { one.open = true; }")
         who.page.locator("#epsilon").fill("0.125")
         who.page.locator("form.ask button").focus()
         who.sees(words.costs("0.125"))
         assert who.page.evaluate("document.activeElement.textContent") == words.run("0.125")
-        assert who.page.locator("#explanation details").evaluate("(one) => one.open")
+        assert who.page.locator("#explanation details").first.evaluate("(one) => one.open")
         assert str(who.page.locator("#told").text_content()).startswith(words.costs("0.125"))
         assert who.page.locator("input[type=range]").get_attribute("aria-valuetext") == "0.125"
 

@@ -61,10 +61,13 @@ def test_long_names_leave_numbers_in_sight(browser: Browser, asked: Running, war
 
 @pytest.mark.parametrize("width", WIDTHS)
 def test_a_table_is_shown_to_its_end(browser: Browser, asked: Running, ward: Served, width: int) -> None:
-    """A table of many groups is as high as it is: the page is scrolled, and no row hides below an edge."""
+    """A table of many groups moves in its own frame, and how many rows it has is said; on paper no row is hidden."""
     with looking(browser, asked, width=width) as who:
         who.sign_in(ward.keys[PERSON]).go("/answers/many")
         assert who.page.locator("table.answer tbody tr").count() == GROUPS
+        assert any(measured(who, "one.scrollHeight > one.clientHeight + 1"))
+        assert who.sees(f"{GROUPS} rows.").page.locator(".scroll.long").count() == 1
+        who.page.emulate_media(media="print")
         assert not any(measured(who, "one.scrollHeight > one.clientHeight + 1"))
 
 
@@ -104,7 +107,7 @@ def test_paper_is_light(browser: Browser, asked: Running, ward: Served) -> None:
 def test_fields_and_buttons_stand_in_line(browser: Browser, asked: Running, ward: Served) -> None:
     """The fields of a plan end at one height, as its button does; buttons stand as far apart as each other."""
     with looking(browser, asked) as who:
-        who.go("/")
+        who.go("/plan")
         place = "[...document.querySelectorAll('{}')].map(one => Math.round(one.getBoundingClientRect().{}))"
         assert len(set(who.page.evaluate(place.format(".plan label", "top")))) == 1
         assert len(set(who.page.evaluate(place.format(".plan input, .plan button", "bottom")))) == 1

@@ -121,3 +121,15 @@ def test_every_analyst_is_named(unwieldy: Served) -> None:
     light, _ = drawn(visit(unwieldy, "carla"), f"/keep/{quote(DATASET)}/balances.svg")
     texts = [one.strip() for one in ElementTree.fromstring(light).itertext() if one.strip()]
     assert {HIDDEN, PEOPLE[2], ALL, CAP} <= set(texts)
+
+
+@pytest.mark.slow
+def test_a_kind_of_picture_is_chosen(everybody: dict[str, Visit]) -> None:
+    """Bars and a line are two pictures, a table is none, and any other kind is refused."""
+    ana, path = everybody["ana"], "/answers/by-clinic"
+    bars, line = (drawn(ana, f"{path}/chart.svg?chart={kind}")[0] for kind in ("bars", "line"))
+    assert bars == drawn(ana, f"{path}/chart.svg")[0] != line
+    assert ana.get(f"{path}/chart.svg?chart=table").status_code == 404
+    assert "chart.svg" not in ana.get(f"{path}?chart=table").text
+    assert "chart.svg?chart=line" in ana.get(f"{path}?chart=line").text
+    assert ana.get(f"{path}?chart=pie").status_code == 400

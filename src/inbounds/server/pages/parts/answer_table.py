@@ -7,20 +7,21 @@ from typing import Any
 from inbounds.query import Answer
 from inbounds.query.answer.shown_rows import choose_rows
 from inbounds.query.answer.whole_range import NOTHING_LEARNT
-from inbounds.server.pages.pictures.answer_picture import answer_height, drawable
+from inbounds.server.pages.pictures.answer_picture import answer_height, chart_kind, chart_kinds, drawable
 from inbounds.server.pages.words import format_cell
 
 RANKED = "Values close in rank to the true one are the most likely."
 """Of values without an interval; what follows on the page says how close."""
 
 
-def describe_answer(answer: Answer) -> dict[str, Any]:
-    """Return what the template of an answer needs."""
-    drawn = drawable(answer)
-    height = None if drawn is None else answer_height(drawn)
+def describe_answer(answer: Answer, chart: str | None = None) -> dict[str, Any]:
+    """Return what the template of an answer needs, with the picture that was chosen or, if none was, that suits it."""
+    drawn = drawable(answer, chart)
+    height = None if drawn is None else answer_height(drawn, chart)
     whole = drawn is None or len(drawn.rows) == len(answer.rows)
     facts = {"table": _table(answer), "height": height, "whole": whole, "reading": _reading(answer)}
-    return {"answer": answer, "picture": _picture(answer), **facts}
+    kinds, kind = chart_kinds(answer), "table" if drawn is None else chart_kind(drawn, chart)
+    return {"answer": answer, "picture": _picture(answer), "charts": kinds, "chart": kind, **facts}
 
 
 def _picture(answer: Answer) -> str:

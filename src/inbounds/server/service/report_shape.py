@@ -1,0 +1,137 @@
+"""How a report looks in the interface before it is published: its questions, what they cost, and what became of it."""
+
+from __future__ import annotations
+
+import re
+from fractions import Fraction
+from typing import Annotated, Literal
+
+from fastapi import Path
+from pydantic import AfterValidator, BaseModel, ConfigDict, Field
+
+from inbounds.server.service.amounts import Amount, format_amount
+from inbounds.server.service.explaining import LONGEST_SQL
+from inbounds.server.state.report_store import StoredReport
+
+NAME = r"[a-z][a-z0-9_]{0,62}"
+"""Of a report, or of a table: one that every database takes."""
+
+EDITION = r"[A-Za-z0-9][A-Za-z0-9._-]{0,29}"
+LONGEST_TITLE = 200
+LONGEST_DESCRIPTION = 2000
+MOST_TABLES = 50
+
+REPORT_ID = re.compile("[0-9a-f]{32}")
+
+
+def _check_id(value: str) -> str:
+    if REPORT_ID.fullmatch(value) is None:
+        raise ValueError("the id of a report or a link has 32 characters, 0 to 9 and a to f; look it up in the list")
+    return value
+
+
+PublicId = Annotated[str, Path(json_schema_extra={"pattern": f"^{REPORT_ID.pattern}$"}), AfterValidator(_check_id)]
+"""What a report or a shared answer is called."""
+
+ChartKind = Literal["bars", "line", "table"]
+Title = Annotated[str, Field(min_length=1, max_length=LONGEST_TITLE)]
+Description = Annotated[str | None, Field(default=None, max_length=LONGEST_DESCRIPTION)]
+
+
+class ReportQuestion(BaseModel):
+    """A table of a report."""
+
+    model_config = ConfigDict(extra="forbid")
+    name: str = Field(
+        pattern=f"^{NAME}$", description="Lower-case letters, digits and underscores.", examples=["by_clinic"]
+    )
+    title: Title
+    sql: str = Field(min_length=1, max_length=LONGEST_SQL)
+    epsilon: Amount
+    description: Description = None
+    chart: ChartKind | None = Field(
+        default=None, description="By default it is chosen by the answer; table for no picture."
+    )
+
+
+class Proposal(BaseModel):
+    """A report to propose: queries of one dataset, to be run once and published for everybody with a role."""
+
+    model_config = ConfigDict(extra="forbid")
+    dataset: str = Field(max_length=200)
+    name: str = Field(pattern=f"^{NAME}$", examples=["visits_by_clinic"])
+    title: Title
+    description: Description = None
+    edition: str | None = Field(default=None, pattern=f"^{EDITION}$", examples=["2026-q1"])
+    questions: list[ReportQuestion] = Field(min_length=1, max_length=MOST_TABLES)
+
+
+class Rejection(BaseModel):
+    """Why a report is rejected."""
+
+    model_config = ConfigDict(extra="forbid")
+    note: str = Field(default="", max_length=900, description="The reason, shown to the analyst.")
+
+
+class ReportQuestionOut(BaseModel):
+    """A table of a report, and what it costs."""
+
+    name: str
+    title: str
+    sql: str
+    epsilon: str
+
+
+class ReportOut(BaseModel):
+    """A report in the list: what it asks, what it costs, and whether it is published."""
+
+    id: str
+    state: str = Field(description="proposed, approved (its queries are not all answered yet), published or rejected")
+    dataset: str
+    name: str
+    title: str
+    description: str | None
+    edition: str | None
+    analyst: str = Field(description="Who proposed it, and pays for it.")
+    epsilon: str = Field(description="What all of it costs.")
+    proposed: str
+    decided: str | None
+    decided_by: str | None
+    note: str | None
+    digest: str | None = Field(description="Digest of the published report.")
+    questions: list[ReportQuestionOut]
+
+
+def to_report_out(stored: StoredReport) -> ReportOut:
+    """Return a report as the list has it."""
+    proposal = proposal_of(stored)
+    return ReportOut(
+        id=stored.id,
+        state=stored.state,
+        dataset=proposal.dataset,
+        name=proposal.name,
+        title=proposal.title,
+        description=proposal.description,
+        edition=proposal.edition,
+        analyst=stored.person,
+        epsilon=stored.cost,
+        proposed=stored.proposed,
+        decided=stored.decided,
+        decided_by=stored.decider,
+        note=stored.note,
+        digest=None if stored.published is None else stored.published["digest"],
+        questions=[
+            ReportQuestionOut(
+                name=question.name,
+                title=question.title,
+                sql=question.sql,
+                epsilon=format_amount(Fraction(question.epsilon)) or "0",
+            )
+            for question in proposal.questions
+        ],
+    )
+
+
+def proposal_of(stored: StoredReport) -> Proposal:
+    """Return a report as it was proposed."""
+    return Proposal.model_validate(stored.content)
