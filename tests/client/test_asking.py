@@ -99,9 +99,9 @@ def test_an_answer_is_the_one_that_a_dataset_gives(
 
 def test_intervals_at_once_are_asked_for_and_explained(visits: RemoteDataset) -> None:
     """Over the network, too, intervals can hold at once, and the explanation says how many."""
-    query = visits.sql("SELECT sex, COUNT(*) FROM visits GROUP BY sex")
+    query = visits.sql("SELECT COUNT(*), AVG(minutes) FROM visits")
     assert "All 2 intervals hold at once" in str(query.explain(1, simultaneous=True))
-    assert query.ask(1, simultaneous=True).interval_names == ("95 % simultaneous interval",)
+    assert all("simultaneous" in (name or "") for name in query.ask(1, simultaneous=True).interval_names)
 
 
 def test_days_are_days(visits: RemoteDataset) -> None:
