@@ -107,10 +107,10 @@ def test_the_demonstration_can_be_clicked_through(tmp_path: Path, how: signal.Si
         reader = threading.Thread(target=lines.extend, args=(process.stdout,))
         reader.start()
         try:
-            wait_for(lambda: process.poll() is not None or len(lines) == 16)
+            wait_for(lambda: process.poll() is not None or len(lines) == 17)
             told = "".join(lines)
             assert within_80(told)
-            assert len(re.findall(r"inb_\w{12}_[\w-]{43}$", told, re.MULTILINE)) == 5
+            assert len(re.findall(r"inb_\w{12}_[\w-]{43}$", told, re.MULTILINE)) == 6
             shell = told.partition("in another terminal:\n")[2].replace(
                 "inbounds query", " ".join((*INBOUNDS, "query"))
             )

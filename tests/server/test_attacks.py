@@ -237,7 +237,7 @@ def test_answers_have_one_shape_for_every_table(worlds: list[Served], sql: str) 
     responses = [world.person("ana").ask("shape-" + str(len(sql)), sql, "0.5") for world in worlds]
     assert {told(one, numbers=False)[0] for one in responses} == {200}
     assert all(told(one, numbers=False) == told(responses[0], numbers=False) for one in responses)
-    released = ("rows", "expected_noise", "intervals")
+    released = ("rows", "expected_noise", "intervals", "learnt")
     shapes = []
     for response in responses:
         found = response.json()

@@ -103,7 +103,7 @@ def _introduce(file: CustodianFile) -> str:
     lines += [
         "",
         f"Open {file.url} in a browser and sign in with one of them:",
-        "ana runs queries, carla is the custodian, dora the auditor, and rita reads reports.",
+        "ana runs queries, carla is the custodian, dora the auditor, rita reads reports.",
         "",
         "Or run a query as ana, in another terminal:",
         "",

@@ -13,7 +13,7 @@ from dataclasses import dataclass, replace
 from fractions import Fraction
 from functools import cached_property, lru_cache, partial
 from itertools import product
-from math import prod
+from math import inf, prod
 from typing import TYPE_CHECKING, ClassVar
 
 import numpy as np
@@ -199,7 +199,8 @@ class MomentsOfColumns(Answering):
         ]
         released = [rows * self.row * prod(parts) for parts in product(*spread)]
         sums, (low, high) = self._sums([released], Fraction(1)).doubles, statistic.hull
-        little = LITTLE * float(sums.together[0]) / self.noise.each
+        each = self.noise.each
+        little = LITTLE * float(sums.together[0]) / each if each else inf  # hardly any noise is none in doubles
         moved = statistic.noise(sums, sums.moved(self.noise, little), self.noise)
         return min(float(moved[0]) / little, high - low)
 
