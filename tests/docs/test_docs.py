@@ -224,7 +224,7 @@ def run_commands(text: str, typed: Callable[[list[str]], str]) -> int:
     return count
 
 
-RUN = ("README.md", "docs/index.md", "docs/first-contract.md", "docs/check.md", "docs/publish.md")
+RUN = ("README.md", "docs/index.md", "docs/first-contract.md", "docs/check.md", "docs/publish.md", "docs/practise.md")
 
 
 @pytest.mark.slow

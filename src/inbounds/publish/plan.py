@@ -162,7 +162,7 @@ def plan_report(file: ReportFile, dataset: Dataset | RemoteDataset, analyst: str
     # 1. What is public, and what wanted errors take.  2. What each question costs, and what it would tell by itself.
     # 3. Which are asked together.  4. What was paid before, and whether the rest fits.
     asker = asker_of(dataset, analyst)
-    asked = _cost_each(asker, file)
+    asked = cost_each(asker, file)
     together, notes = arrange(asker, asked, consistent=file.consistent)
     prefix = prefix_of(file, asker)
     paid = asker.paid(prefix)
@@ -208,7 +208,7 @@ def _digest(*texts: str) -> str:
 # What each question costs.
 
 
-def _cost_each(asker: Asker, file: ReportFile) -> list[Costed]:
+def cost_each(asker: Asker, file: ReportFile) -> list[Costed]:
     """Return the questions with their costs; those that cannot be asked are told all at once."""
     faults: list[tuple[int, str]] = []
 

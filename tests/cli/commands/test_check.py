@@ -61,7 +61,7 @@ def test_a_terminal_shows_the_figures_under_a_warning(clinic: Path) -> None:
     assert f"\nrows                 {rows:,}\n" in shown
     assert f"\nunits                {units:,} distinct values of patient\n" in shown
     assert f"4: {cut:,} rows" in shown
-    assert sorted(path.name for path in clinic.iterdir()) == ["clinic.toml", "visits.parquet"]
+    assert sorted(path.name for path in clinic.iterdir()) == ["clinic.toml", "report.sql", "visits.parquet"]
 
 
 def test_without_a_terminal_nothing_is_looked_at(typed: Type, clinic: Path, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -116,7 +116,12 @@ def test_a_file_is_its_owners_alone(typed: Type, clinic: Path, as_json: bool) ->
     assert (again.code, again.out) == (2, "")
     assert "must be a new file" in again.err
     assert path.read_text("utf-8") == text
-    assert sorted(path.name for path in clinic.iterdir()) == ["clinic.toml", "figures.txt", "visits.parquet"]
+    assert sorted(path.name for path in clinic.iterdir()) == [
+        "clinic.toml",
+        "figures.txt",
+        "report.sql",
+        "visits.parquet",
+    ]
 
 
 def test_a_disk_that_lets_others_read_is_refused(typed: Type, clinic: Path, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -125,7 +130,7 @@ def test_a_disk_that_lets_others_read_is_refused(typed: Type, clinic: Path, monk
     found = typed("check", "clinic.toml", "--output", "figures.txt")
     assert (found.code, found.out) == (2, "")
     assert "choose a folder on another disk" in found.err
-    assert sorted(path.name for path in clinic.iterdir()) == ["clinic.toml", "visits.parquet"]
+    assert sorted(path.name for path in clinic.iterdir()) == ["clinic.toml", "report.sql", "visits.parquet"]
 
 
 _open = os.open

@@ -27,7 +27,7 @@ def test_a_draft_is_printed_or_written(typed: Type, clinic: Path) -> None:
     assert (data["unit_candidates"], data["columns"]["day"]) == (["patient"], "dates")
     with pytest.raises(InvalidContract, match=r"line 13, \[dataset\], to decide: unit must be a text, got an empty"):
         Dataset.load(clinic / "new.toml")
-    assert sorted(path.name for path in clinic.iterdir()) == ["clinic.toml", "new.toml", "visits.parquet"]
+    assert sorted(path.name for path in clinic.iterdir()) == ["clinic.toml", "new.toml", "report.sql", "visits.parquet"]
 
 
 def test_a_source_is_seen_from_the_folder_of_the_contract(typed: Type, clinic: Path) -> None:
@@ -67,7 +67,7 @@ def test_a_file_that_appears_meanwhile_is_kept(typed: Type, clinic: Path, monkey
     found = typed("init", "visits.parquet", "--output", "new.toml")
     assert (found.code, found.out) == (2, "")
     assert (clinic / "new.toml").read_text("utf-8") == "theirs"
-    assert sorted(path.name for path in clinic.iterdir()) == ["clinic.toml", "new.toml", "visits.parquet"]
+    assert sorted(path.name for path in clinic.iterdir()) == ["clinic.toml", "new.toml", "report.sql", "visits.parquet"]
 
 
 def test_a_draft_is_written_whole_or_not_at_all(typed: Type, clinic: Path, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -79,7 +79,7 @@ def test_a_draft_is_written_whole_or_not_at_all(typed: Type, clinic: Path, monke
     with monkeypatch.context() as broken:
         broken.setattr(os, "fsync", full)
         assert typed("init", "visits.parquet", "--output", "new.toml").code == 1
-    assert sorted(path.name for path in clinic.iterdir()) == ["clinic.toml", "visits.parquet"]
+    assert sorted(path.name for path in clinic.iterdir()) == ["clinic.toml", "report.sql", "visits.parquet"]
 
     def without_links(*_: object) -> None:
         raise OSError(95, "Operation not supported")
@@ -113,7 +113,12 @@ def test_what_cannot_be_drafted_is_named(typed: Type, clinic: Path, words: tuple
     assert said in found.err
     assert "hunter2" not in found.err
     assert found.err.count("\n") == 1
-    assert sorted(path.name for path in clinic.iterdir()) == ["broken.parquet", "clinic.toml", "visits.parquet"]
+    assert sorted(path.name for path in clinic.iterdir()) == [
+        "broken.parquet",
+        "clinic.toml",
+        "report.sql",
+        "visits.parquet",
+    ]
 
 
 def test_a_csv_file_is_drafted_by_its_header(typed: Type, clinic: Path) -> None:

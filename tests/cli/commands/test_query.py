@@ -111,7 +111,7 @@ def test_explaining_spends_nothing(typed: Type, clinic: Path) -> None:
     data = typed("explain", *CLINIC, "--epsilon", "0.5", "--pooling", "1", MEAN, "--json").data
     assert within_80(text.out.split("\nstatement\n")[0])
     assert data["question"] in text.out
-    assert sorted(path.name for path in clinic.iterdir()) == ["clinic.toml", "visits.parquet"]
+    assert sorted(path.name for path in clinic.iterdir()) == ["clinic.toml", "report.sql", "visits.parquet"]
 
 
 @pytest.mark.slow
@@ -230,7 +230,7 @@ def test_looking_for_what_is_owned_leaves_no_ledger(typed: Type, clinic: Path) -
     asked = (*CLINIC, "SELECT COUNT(*) FROM visits", "--analyst", "ana")
     assert typed("query", *asked, "--epsilon", "0").code == 2
     assert typed("explain", *asked, "--epsilon", "1").code == 0
-    assert sorted(path.name for path in clinic.iterdir()) == ["clinic.toml", "visits.parquet"]
+    assert sorted(path.name for path in clinic.iterdir()) == ["clinic.toml", "report.sql", "visits.parquet"]
 
 
 @pytest.mark.parametrize(

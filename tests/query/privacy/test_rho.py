@@ -146,9 +146,9 @@ def test_every_number_counts_at_most_that_of_its_epsilon() -> None:
 @pytest.mark.parametrize(
     ("budget", "told"),
     [
-        ("total = 1\ndelta = 0", "line 13: delta must be above 0 and below 1, got 0"),
+        ("total = 1\ndelta = 0", "line 15: delta must be above 0 and below 1, got 0"),
         ("total = 1\ndelta = true", "delta must be a finite number, got True"),
-        ("total = 1\ndelta = 1e-6\ndelta_reserved = 1e-5", "line 14: delta_reserved must be part of delta"),
+        ("total = 1\ndelta = 1e-6\ndelta_reserved = 1e-5", "line 16: delta_reserved must be part of delta"),
         ("total = 1\ndelta_reserved = 1e-5", "delta_reserved must be part of delta"),
         ("total = 1\ndelta_for_keys = 1e-5", "unknown key 'delta_for_keys'"),
     ],

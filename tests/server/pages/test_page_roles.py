@@ -118,6 +118,8 @@ MATRIX = [
     Entry("GET /reports/{report}", NEVER, f"/reports/{NONE}"),
     Entry("GET /reports/{report}/report.json", READERS, "/reports/{pub}/report.json"),
     Entry("GET /reports/{report}/report.json", NEVER, "/reports/{prop}/report.json"),
+    Entry("GET /reports/{report}/report.html", READERS, "/reports/{pub}/report.html"),
+    Entry("GET /reports/{report}/report.html", NEVER, "/reports/{prop}/report.html"),
     Entry("GET /reports/{report}/{table}/chart.svg", READERS, "/reports/{pub}/by_clinic/chart.svg"),
     Entry("GET /reports/{report}/{table}/chart.svg", NEVER, "/reports/{pub}/nothing/chart.svg"),
     Entry("GET /reports/{report}/{table}/chart.svg", NEVER, "/reports/{prop}/by_clinic/chart.svg"),
@@ -215,7 +217,7 @@ def test_a_link_for_others_is_not_there(everybody: dict[str, Visit], names: dict
         assert theirs.status_code == 404
 
 
-@pytest.mark.parametrize("ending", ["", "/report.json", "/by_clinic/chart.svg", "/by_clinic/table.csv"])
+@pytest.mark.parametrize("ending", ["", "/report.json", "/report.html", "/by_clinic/chart.svg", "/by_clinic/table.csv"])
 def test_a_proposal_of_others_is_not_there(everybody: dict[str, Visit], names: dict[str, str], ending: str) -> None:
     """A report that is not published, and one that there is not, are refused by the same bytes."""
     for person in ("ben", "eve", "dora", "rita"):

@@ -10,8 +10,14 @@ from starlette.concurrency import run_in_threadpool
 from inbounds.server.basics.person import Action, Person
 from inbounds.server.service.door import Serving, refusals, require
 from inbounds.server.service.planning import run_planning
-from inbounds.server.service.report_shape import Proposal, PublicId, Rejection, ReportOut, to_report_out
-from inbounds.server.service.reports import approve_report, load_published, propose_report, reject_report, reports_of
+from inbounds.server.service.publishing.report_shape import Proposal, PublicId, Rejection, ReportOut, to_report_out
+from inbounds.server.service.publishing.reports import (
+    approve_report,
+    load_published,
+    propose_report,
+    reject_report,
+    reports_of,
+)
 
 router = APIRouter(prefix="/v1/reports", tags=["reports"])
 

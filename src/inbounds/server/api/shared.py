@@ -13,9 +13,8 @@ from inbounds.server.service.answer_list import AnswerId
 from inbounds.server.service.answer_shape import AnswerOut, to_answer_out, to_response
 from inbounds.server.service.door import Serving, refusals, require
 from inbounds.server.service.planning import run_planning
-from inbounds.server.service.report_shape import PublicId
-from inbounds.server.service.service import Service
-from inbounds.server.service.sharing import (
+from inbounds.server.service.publishing.report_shape import PublicId
+from inbounds.server.service.publishing.sharing import (
     ShareOut,
     Sharing,
     load_shared,
@@ -25,6 +24,7 @@ from inbounds.server.service.sharing import (
     shares_of,
     to_share_out,
 )
+from inbounds.server.service.service import Service
 
 router = APIRouter(prefix="/v1", tags=["shared"])
 

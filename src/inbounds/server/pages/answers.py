@@ -26,9 +26,9 @@ from inbounds.server.service.asking import request_id
 from inbounds.server.service.budgets import BudgetOut, budget_of
 from inbounds.server.service.door import Serving
 from inbounds.server.service.planning import run_planning
-from inbounds.server.service.report_shape import PublicId
+from inbounds.server.service.publishing.report_shape import PublicId
+from inbounds.server.service.publishing.sharing import Sharing, revoke_share, share_answer, shares_of
 from inbounds.server.service.service import Service
-from inbounds.server.service.sharing import Sharing, revoke_share, share_answer, shares_of
 from inbounds.server.service.stored_answers import load_answer
 
 router = APIRouter(include_in_schema=False)

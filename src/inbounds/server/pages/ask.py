@@ -36,7 +36,7 @@ from inbounds.server.service.dataset_shape import Name, describe_dataset
 from inbounds.server.service.door import Serving
 from inbounds.server.service.explaining import LONGEST_SQL, Asking, Explaining, Owned, explain_question, to_query
 from inbounds.server.service.planning import run_planning
-from inbounds.server.service.report_shape import PublicId
+from inbounds.server.service.publishing.report_shape import PublicId
 from inbounds.server.service.service import Service
 from inbounds.server.service.stored_answers import derive_answer
 from inbounds.server.state.open_datasets import Holding

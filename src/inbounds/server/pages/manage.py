@@ -27,8 +27,8 @@ from inbounds.server.service.amounts import Whole
 from inbounds.server.service.budgets import Grant, budget_of, grant_budget
 from inbounds.server.service.dataset_shape import Name, describe_dataset
 from inbounds.server.service.door import Serving
-from inbounds.server.service.report_shape import to_report_out
-from inbounds.server.service.reports import reports_of
+from inbounds.server.service.publishing.report_shape import to_report_out
+from inbounds.server.service.publishing.reports import reports_of
 from inbounds.server.service.service import Service
 
 router = APIRouter(include_in_schema=False)

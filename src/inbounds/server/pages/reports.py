@@ -10,29 +10,31 @@ from starlette.concurrency import run_in_threadpool
 from starlette.responses import Response
 
 from inbounds.publish import PublishedTable, Report
+from inbounds.publish.destinations import make_page
 from inbounds.server.basics.person import Action, Person
 from inbounds.server.basics.problem import Problem
 from inbounds.server.pages.page import redirect, render_page, svg_response
 from inbounds.server.pages.parts.answer_chart import draw_answer
-from inbounds.server.pages.parts.answer_files import CSV, JSON, answer_csv, file_response, json_bytes
+from inbounds.server.pages.parts.answer_files import CSV, HTML, JSON, answer_csv, file_response, json_bytes
 from inbounds.server.pages.parts.answer_table import describe_answer
 from inbounds.server.pages.pictures.figure import Looks
 from inbounds.server.pages.visitor import Form, Visitor, refuse_forged, require_visitor
 from inbounds.server.service.amounts import format_amount
 from inbounds.server.service.door import Serving
 from inbounds.server.service.planning import run_planning
-from inbounds.server.service.report_shape import Proposal, PublicId, proposal_of, to_report_out
-from inbounds.server.service.reports import (
+from inbounds.server.service.publishing.report_shape import Proposal, PublicId, proposal_of, to_report_out
+from inbounds.server.service.publishing.reports import (
     UNKNOWN_REPORT,
     approve_report,
     find_report,
     load_published,
     propose_report,
+    read_report_file,
     reject_report,
     reports_of,
 )
+from inbounds.server.service.publishing.sharing import shared_with
 from inbounds.server.service.service import Service
-from inbounds.server.service.sharing import shared_with
 
 router = APIRouter(include_in_schema=False)
 
@@ -62,14 +64,19 @@ def _list_facts(service: Service, person: Person) -> dict[str, Any]:
         "shares": shared_with(service, person),
         "saved": {name: [one for one in saved if one.dataset == name] for name in datasets},
         "proposes": person.may(Action.PROPOSE_REPORTS),
+        "datasets": person.datasets,
     }
 
 
 @router.post("/reports")
 async def propose(request: Request, service: Serving, visitor: Analyst, form: Form) -> Response:
-    """Propose a report that is made of saved questions."""
+    """Propose a report that is made of saved questions, or of the text of a report's file."""
     refuse_forged(request, visitor, form)
-    proposal = await run_in_threadpool(_read_proposal, service, visitor.person, form)
+    if text := form.get("file", "").strip():
+        facts = (service, form.get("dataset", ""), text, visitor.person)
+        proposal = await run_planning(request, visitor.person, read_report_file, *facts)
+    else:
+        proposal = await run_in_threadpool(_read_proposal, service, visitor.person, form)
     stored = await run_planning(request, visitor.person, propose_report, service, proposal, visitor.person)
     return redirect(f"/reports/{stored.id}")
 
@@ -123,6 +130,14 @@ async def report_file(report: PublicId, service: Serving, visitor: Reader) -> Re
     """Return a published report as a file, with its digest."""
     found = await run_in_threadpool(load_published, service, visitor.person, report)
     return file_response(json_bytes(found.data()), JSON, f"{found.name}.json")
+
+
+@router.get("/reports/{report}/report.html")
+async def report_page_file(report: PublicId, service: Serving, visitor: Reader) -> Response:
+    """Return a published report as one page that needs nothing else, to be kept or passed on."""
+    found = await run_in_threadpool(load_published, service, visitor.person, report)
+    page = await run_in_threadpool(make_page, found)
+    return file_response(page.encode(), HTML, f"{found.name}.html")
 
 
 @router.get("/reports/{report}/{table}/chart.svg")

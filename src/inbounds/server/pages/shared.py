@@ -19,9 +19,9 @@ from inbounds.server.pages.visitor import Visitor, require_visitor
 from inbounds.server.service.amounts import format_amount
 from inbounds.server.service.door import Serving
 from inbounds.server.service.planning import run_planning
-from inbounds.server.service.report_shape import PublicId
+from inbounds.server.service.publishing.report_shape import PublicId
+from inbounds.server.service.publishing.sharing import load_shared
 from inbounds.server.service.service import Service
-from inbounds.server.service.sharing import load_shared
 
 router = APIRouter(include_in_schema=False)
 

@@ -129,7 +129,7 @@ def test_a_kind_of_picture_is_chosen(everybody: dict[str, Visit]) -> None:
     ana, path = everybody["ana"], "/answers/by-clinic"
     bars, line = (drawn(ana, f"{path}/chart.svg?chart={kind}")[0] for kind in ("bars", "line"))
     assert bars == drawn(ana, f"{path}/chart.svg")[0] != line
-    assert ana.get(f"{path}/chart.svg?chart=table").status_code == 404
-    assert "chart.svg" not in ana.get(f"{path}?chart=table").text
+    assert ana.get(f"{path}/chart.svg?chart=none").status_code == 404
+    assert "chart.svg" not in ana.get(f"{path}?chart=none").text
     assert "chart.svg?chart=line" in ana.get(f"{path}?chart=line").text
     assert ana.get(f"{path}?chart=pie").status_code == 400

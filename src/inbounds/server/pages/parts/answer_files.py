@@ -57,7 +57,7 @@ def _json(stored: StoredAnswer) -> bytes:
     return json_bytes(shape.model_dump(mode="json"))
 
 
-CSV, JSON = "text/csv; charset=utf-8", "application/json"
+CSV, JSON, HTML = "text/csv; charset=utf-8", "application/json", "text/html; charset=utf-8"
 
 FILES: dict[str, tuple[Callable[[StoredAnswer], bytes], str]] = {
     "csv": (lambda stored: answer_csv(stored.answer), CSV),

@@ -20,7 +20,7 @@ def describe_answer(answer: Answer, chart: str | None = None) -> dict[str, Any]:
     height = None if drawn is None else answer_height(drawn, chart)
     whole = drawn is None or len(drawn.rows) == len(answer.rows)
     facts = {"table": _table(answer), "height": height, "whole": whole, "reading": _reading(answer)}
-    kinds, kind = chart_kinds(answer), "table" if drawn is None else chart_kind(drawn, chart)
+    kinds, kind = chart_kinds(answer), "none" if drawn is None else chart_kind(drawn, chart)
     return {"answer": answer, "picture": _picture(answer), "charts": kinds, "chart": kind, **facts}
 
 

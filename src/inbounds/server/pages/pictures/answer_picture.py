@@ -26,9 +26,9 @@ MOST_TITLE = 36
 """So many letters has the name of what was measured."""
 
 
-ChartKind = Literal["bars", "line", "table"]
+ChartKind = Literal["bars", "line", "none"]
 ChosenChart = Annotated[ChartKind | None, Query()]
-"""The kind of picture that somebody chose, a table is none; None for that which suits the answer."""
+"""The kind of picture that somebody chose, `none` for no picture; None for that which suits the answer."""
 
 MOST_NAMES = 12
 """So many groups are named below a line; of more, only some are."""
@@ -37,7 +37,7 @@ MOST_NAMES = 12
 def drawable(answer: Answer, chart: str | None = None) -> Answer | None:
     """Return what can be drawn of an answer, None if nothing can: its finest groups, for totals would dwarf them."""
     answer = answer.keys_first
-    if chart == "table":
+    if chart == "none":
         return None
     if answer.measures == BOX and answer.rows and all(name.startswith("quantile") for name in _measure_names(answer)):
         return answer
@@ -55,7 +55,7 @@ def chart_kinds(answer: Answer) -> tuple[ChartKind, ...]:
     drawn = drawable(answer)
     if drawn is None or drawn.measures == BOX:
         return ()
-    return ("bars", "line", "table") if len(drawn.columns) == 2 else ("bars", "table")
+    return ("bars", "line", "none") if len(drawn.columns) == 2 else ("bars", "none")
 
 
 def chart_kind(answer: Answer, chart: str | None) -> ChartKind:

@@ -33,7 +33,7 @@ def _check_id(value: str) -> str:
 PublicId = Annotated[str, Path(json_schema_extra={"pattern": f"^{REPORT_ID.pattern}$"}), AfterValidator(_check_id)]
 """What a report or a shared answer is called."""
 
-ChartKind = Literal["bars", "line", "table"]
+ChartKind = Literal["bars", "line", "none"]
 Title = Annotated[str, Field(min_length=1, max_length=LONGEST_TITLE)]
 Description = Annotated[str | None, Field(default=None, max_length=LONGEST_DESCRIPTION)]
 
@@ -50,7 +50,7 @@ class ReportQuestion(BaseModel):
     epsilon: Amount
     description: Description = None
     chart: ChartKind | None = Field(
-        default=None, description="By default it is chosen by the answer; table for no picture."
+        default=None, description="By default it is chosen by the answer; none for no picture."
     )
 
 

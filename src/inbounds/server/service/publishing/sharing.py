@@ -11,7 +11,7 @@ from pydantic import BaseModel, ConfigDict, Field
 
 from inbounds.server.basics.person import Action, Person
 from inbounds.server.basics.problem import Problem
-from inbounds.server.service.report_shape import Description, Title
+from inbounds.server.service.publishing.report_shape import Description, Title
 from inbounds.server.service.service import Service
 from inbounds.server.service.stored_answers import StoredAnswer, load_answer
 from inbounds.server.state.share_store import Share

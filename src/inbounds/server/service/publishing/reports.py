@@ -12,10 +12,14 @@ from fractions import Fraction
 from hashlib import sha256
 
 from fastapi import Request
+from pydantic import ValidationError
 from starlette.concurrency import run_in_threadpool
 
+from inbounds.bounds.notation import write_end
 from inbounds.errors import InboundsError
-from inbounds.publish import PublishedTable, Report
+from inbounds.publish import PublishedTable, Report, ReportFile
+from inbounds.publish.asker import LocalAsker
+from inbounds.publish.plan import cost_each
 from inbounds.query.answer.answer_json import read_answer
 from inbounds.query.methods.plan import rho_of
 from inbounds.server.basics import clock
@@ -27,9 +31,15 @@ from inbounds.server.service.asking import answer_question, request_id
 from inbounds.server.service.door import service_of
 from inbounds.server.service.explaining import Asking, to_query
 from inbounds.server.service.planning import run_planning
-from inbounds.server.service.report_shape import Proposal, ReportQuestion, proposal_of
+from inbounds.server.service.publishing.report_shape import MOST_TABLES, Proposal, ReportQuestion, proposal_of
 from inbounds.server.service.service import Service
 from inbounds.server.state.report_store import PUBLISHED, REJECTED, StoredReport
+
+LONGEST_FILE = 200_000
+"""So many characters may the file of a report have that is proposed."""
+
+PUBLIC_WITH = Fraction(1, 1000)
+"""What a query whose answer is public is asked with: that is free."""
 
 UNKNOWN_REPORT = "no report has this id, or you don't have access to it; choose one from the list of reports"
 CLOSED = "this report has already been decided; reload the list of reports"
@@ -84,6 +94,37 @@ def propose_report(service: Service, proposal: Proposal, person: Person) -> Stor
     if name is None:
         raise Problem("too-many", "too many of your reports are pending; wait for a decision")
     return find_report(service, person, name)
+
+
+def read_report_file(service: Service, dataset: str, text: str, person: Person) -> Proposal:
+    """Return the proposal that the text of a report's file makes; costs are found for wanted errors and a total."""
+    if len(text) > LONGEST_FILE:
+        raise Problem("invalid-parameter", f"a report file may have {LONGEST_FILE:,} characters; propose several")
+    holding = service.holdings.holding(dataset, person)
+    try:
+        file = ReportFile.parse(text)
+        if len(file.questions) > MOST_TABLES:
+            raise Problem("invalid-parameter", f"a report may have at most {MOST_TABLES} queries; propose several")
+        costed = cost_each(LocalAsker(holding.dataset, person.name), file)
+    except InboundsError as error:
+        raise Problem("invalid-parameter", str(error)) from None
+    questions = [
+        {
+            "name": one.name,
+            "title": one.question.title,
+            "sql": one.question.sql,
+            "epsilon": write_end(one.epsilon or PUBLIC_WITH),
+            "description": one.question.description,
+            "chart": one.question.chart,
+        }
+        for one in costed
+    ]
+    facts = {"dataset": dataset, "name": file.name, "title": file.title, "questions": questions}
+    try:
+        return Proposal.model_validate({**facts, "description": file.description, "edition": file.edition})
+    except ValidationError as problem:
+        where = ".".join(map(str, problem.errors()[0]["loc"]))
+        raise Problem("invalid-parameter", f"{where} of the report is too long or malformed; change it") from None
 
 
 def _is_same(one: Proposal, other: Proposal) -> bool:

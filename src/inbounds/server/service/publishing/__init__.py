@@ -1,0 +1,1 @@
+"""What is published: reports that custodians approve, and answers that their owners share."""
