@@ -195,8 +195,9 @@ class Claim:
             return min(end + move, self.highs[bisect_right(self.lows, end + move) - 1])
         return max(end + move, self.lows[bisect_left(self.highs, end + move)])
 
-    def refute(self, first: int, second: int) -> None:
-        """Say that two indices lose more than is claimed."""
+    def refute(self, first: int, second: int, *, beyond_delta: bool = False) -> None:
+        """Say that two indices lose more than is claimed; where losses may be exempt, only if these were counted."""
+        require(beyond_delta or self.distance or self.delta == 0, "answers lose more, but delta may exempt them")
         answers = " and ".join(str(self.offset + index * self.step) for index in (first, second))
         raise Verdict(REFUTED, f"refuted: the answers {answers} lose more than {float(self.allowed):.9g}")
 
@@ -306,7 +307,7 @@ def check_noise(claim: Claim, law: dict[str, Any], pairs: Any) -> None:
         shown = ends == "leave" or (ends == "snap" and shape == "geometric" and -inf < claim.first < claim.highs[0])
         require(shown and (shape != "cut" or not is_private), "the noise loses more, but the ends may hide it")
         first = claim.first if claim.first > -inf else claim.last - apart if claim.last < inf else 0
-        claim.refute(first, first + apart)
+        claim.refute(first, first + apart, beyond_delta=shape == "cut")
 
 
 def check_joint(claim: Claim, law: dict[str, Any], pairs: Any) -> None:
@@ -324,7 +325,8 @@ def check_table(claim: Claim, law: dict[str, Any], pairs: Any) -> None:
     at, wide, interpolated, releases = fields(law, *names)[:4]
     at, wide, releases = whole(at), whole(wide, 1), [whole(release) for release in listed(releases)]
     count = len(releases) if "rate" in law else len(listed(law["rows"]))
-    require(pairs is None and claim.bounded and isinstance(interpolated, bool), "the table is not for these bounds")
+    require(pairs is None and not claim.distance, "tables are for the standard guarantee")
+    require(claim.bounded and isinstance(interpolated, bool), "the table is not for these bounds")
     require(at <= claim.first and claim.last < at + (count - interpolated) * wide + interpolated, "rows are missing")
     far = ceil(Fraction(claim.apart, wide))
     if "rate" in law:
@@ -341,10 +343,8 @@ def check_table(claim: Claim, law: dict[str, Any], pairs: Any) -> None:
         for row, entry in enumerate(column):
             window = column[max(row - far, 0) : row + far + 1]
             if (greatest := max(window)) > worst * entry:
-                worst, pair = (
-                    Fraction(greatest) / (entry or Fraction(1, 10**4000)),
-                    (row, max(row - far, 0) + window.index(greatest)),
-                )
+                worst = Fraction(greatest) / (entry or Fraction(1, 10**4000))
+                pair = row, max(row - far, 0) + window.index(greatest)
     # Between points farther apart than neighbours these go a share of the way only; a share is off by up to 2^-64.
     share = Fraction(claim.apart, wide) + Fraction(1, 2**63) if interpolated and claim.apart < wide else Fraction(1)
     ratio = 1 + min(share, Fraction(1)) * (worst - 1)

@@ -87,3 +87,27 @@ def test_a_scale_a_hair_too_small_is_refuted(seed: int) -> None:
     document["law"]["scale"] = str(Fraction(document["law"]["scale"]) * (1 - Fraction(1, 10**9)))
     document["claim"]["loss"] = document["claim"]["epsilon"]
     assert found(document)[0] == REFUTED, (document, found(document))
+
+
+def test_what_delta_may_exempt_is_not_refuted() -> None:
+    """With a delta of 1 every claim of the standard guarantee is true, however small its loss: none is refuted."""
+    seen: Counter[tuple[str, int]] = Counter()
+    for seed in range(BATCH):
+        document = json.loads(random_certificate(Random(seed)).to_json())
+        if document["claim"]["guarantee"] == "standard":
+            document["claim"] |= {"delta": "1", "loss": "1/1000"}
+            seen[document["law"]["kind"], found(document)[0]] += 1
+    assert {code for _, code in seen} == {CANNOT_TELL}
+    assert {kind for kind, _ in seen} >= {"laplace", "noise", "table"}
+
+
+def test_a_table_says_nothing_of_the_distance_guarantee() -> None:
+    """Rows of a table that are next to each other may lose as much as those a sensitivity apart: it is no proof."""
+    seen = 0
+    for seed in range(BATCH):
+        document = json.loads(random_certificate(Random(seed)).to_json())
+        if document["law"]["kind"] == "table":
+            document["claim"]["guarantee"] = "distance"
+            seen += found(document)[0] == CANNOT_TELL
+            assert found(document)[0] != HOLDS, (seed, document)
+    assert seen

@@ -140,6 +140,8 @@ def test_without_a_command_there_is_help(typed: Type, words: tuple[str, ...]) ->
         (("plan", "--error", "1"), "plan: there is no option '--error'; did you mean --target-error?"),
         (("plan", "--p", "1"), "plan: there is no option '--p'; did you mean --plot?"),
         (("certify", "--s", "1"), "certify: there is no option '--s'; did you mean --scale or --sensitivity?"),
+        (("check", "--dataset", "x.toml"), "check: there is no option '--dataset'; write the CONTRACT without one"),
+        (("query", "--sql", "SELECT"), "query: there is no option '--sql'; write the SQL without one"),
         (("demo", "3"), "demo: this command takes options only, got 1 more; leave that out"),
     ],
 )

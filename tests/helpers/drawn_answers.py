@@ -232,7 +232,7 @@ class AskedOften:
         measured, query = MEASURES[name], self._query(name)
         plans = query.plans(epsilon)
         totals = [plan.totals(self._playground.dataset.engine.run(plan.sql)) for plan in plans]
-        confidences, entropy = query.confidences(CONFIDENCE), Script(seed=seed)
+        confidences, entropy = query.confidences(CONFIDENCE, plans), Script(seed=seed)
         drawn_from = zip(plans, totals, confidences, strict=True)
         parts = [draw_parts(plan, total, confidence, runs, entropy) for plan, total, confidence in drawn_from]
         raised = tuple(confidences[which] for which, _ in query.places)

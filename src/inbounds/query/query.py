@@ -275,9 +275,8 @@ class Query:
         """What the contribution bound does to its answers."""
         return row_limit(self.questions)
 
-    @property
-    def at_once(self) -> int:
-        """How many intervals there are, if all of them are to hold at once: the contract and the question tell."""
+    def at_once(self, plans: Sequence[Plan]) -> int:
+        """Return how many intervals there are, if all of them are to hold at once: no data tell that."""
         # The quantiles of a column have theirs by what happens together; one alone has none.  A running total has its
         # own beside that of its row.
         own = {
@@ -285,13 +284,13 @@ class Query:
             for which, column in self.places
             if not isinstance(self.questions[which].measure, Quantile)
         }
-        numbers = [len(question.rows) * (1 if question.running is None else 2) for question in self.questions]
-        return max(1, sum(numbers[which] for which, _ in own))
+        of_row = [2 if isinstance(plan.answering, RunningTable) else 1 for plan in plans]
+        return max(1, sum(of_row[which] * len(self.questions[which].rows) for which, _ in own))
 
-    def confidences(self, confidence: float, plans: Sequence[Plan] = (), *, simultaneous: bool = False) -> list[float]:
+    def confidences(self, confidence: float, plans: Sequence[Plan], *, simultaneous: bool = False) -> list[float]:
         """Return the confidence of each question's intervals: higher where several have to hold at once."""
         if simultaneous:
-            return [raise_confidence(confidence, self.at_once)] * len(self.questions)
+            return [raise_confidence(confidence, self.at_once(plans))] * len(self.questions)
         is_running = any(isinstance(plan.answering, RunningTable) for plan in plans)
         known = (running_window(self.shown, self.questions[0]),) if is_running else ()
         return [raise_confidence(confidence, at_once) for at_once in self.most_at_once(self.shown, *known)]
@@ -391,7 +390,7 @@ class Query:
             return None
         said = describe_intervals(plans, paid.places, paid.asked)
         if simultaneous:
-            said = [describe_at_once(paid.at_once), *said]
+            said = [describe_at_once(paid.at_once(plans)), *said]
         return " ".join(said) or None
 
     @sheltered()

@@ -233,6 +233,17 @@ def test_a_table_in_postgresql_is_checked(typed: Type, tmp_path: Path) -> None:
 
 
 @pytest.mark.usefixtures("at_terminal")
+def test_one_row_over_the_limit_is_one(typed: Type, clinic: Path) -> None:
+    """A single row of a single unit that is over the limit is spoken of in the singular."""
+    (clinic / "visits.csv").write_text("patient,age\n1,5\n1,6\n2,7\n", encoding="utf-8")
+    head = "[dataset]\nname = 'visits'\nsource = 'visits.csv'\nunit = 'patient'\nmax_rows_per_unit = 1\n"
+    text = f"{head}[columns.age]\nbounds = '[0, 9] step 1'\n[budget]\ntotal = 1\n"
+    (clinic / "one.toml").write_text(text, encoding="utf-8")
+    found = typed("check", "one.toml")
+    assert "1: 1 row (33.3 %) of 1 unit (50.0 %) exceeds it" in found.out
+
+
+@pytest.mark.usefixtures("at_terminal")
 def test_a_broken_source_is_no_traceback(typed: Type, clinic: Path) -> None:
     """A table that cannot be read is named as such, without anything that is in it."""
     (clinic / "visits.parquet").write_text("not parquet", encoding="utf-8")

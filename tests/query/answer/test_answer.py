@@ -12,6 +12,7 @@ from typing import Any
 import pytest
 
 from inbounds.query import Answer
+from inbounds.query.answer.answer import NO_ROOM
 from inbounds.query.methods.contribution_bound import ADVICE, IN_FORCE, NOT_IN_NOISE, WHERE_EXPLAINED
 from tests.helpers.audit_tables import Playground, contract
 
@@ -83,6 +84,24 @@ def test_columns_have_names_of_their_own(playground: Playground) -> None:
     answer = playground.dataset.count().by("count").ask(1, analyst="ana", pooling=1)
     assert answer.columns == ("count", "count_")
     assert [row["count"] for row in answer.data()] == [1, 2]
+
+
+@pytest.mark.parametrize("beside", ["COUNT(*)", "AVG(size)", "MEDIAN(size)", "COUNT_IF(size > 5)"])
+def test_a_number_of_values_is_called_as_it_is_asked_for(playground: Playground, beside: str) -> None:
+    """Whatever it is beside, and however it is summed, it has a name that a person would give it."""
+    query = playground.dataset.sql(f"SELECT COUNT(size), {beside} FROM visits")
+    assert query.released_columns[0] == "count_size"
+
+
+def test_intervals_that_text_has_no_room_for_are_told(playground: Playground) -> None:
+    """Beside three measures the text says where their intervals are; beside two they are in it."""
+    data = playground.dataset
+    three = data.sql("SELECT COUNT(*), COUNT(size), AVG(size) FROM visits").ask(1, analyst="ana", force=True)
+    two = data.sql("SELECT COUNT(*), AVG(size) FROM visits").ask(1, analyst="ana", force=True)
+    assert NO_ROOM in " ".join(str(three).split())
+    assert NO_ROOM in " ".join(three._repr_html_().split())
+    assert "low_count_noise_only" in three.by_column()
+    assert NO_ROOM not in " ".join(str(two).split())
 
 
 ANSWER = Answer(

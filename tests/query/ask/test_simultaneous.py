@@ -72,14 +72,18 @@ def test_all_intervals_hold_at_once(playground: Playground) -> None:
         ("SELECT sex, COUNT(age), QUANTILES(age, 0.2, 0.5, 0.8) FROM visits GROUP BY sex", 4),
         ("SELECT sex, COUNT(*) FROM visits GROUP BY ROLLUP(sex)", 3),
         ("SELECT CDF(age, 20) FROM visits", 20),
+        ("SELECT age, SUM(COUNT(*)) OVER (ORDER BY age) AS up_to FROM visits GROUP BY age", 2 * 101),
+        ("SELECT age, COUNT(*), SUM(COUNT(*)) OVER (ORDER BY age) AS up_to FROM visits GROUP BY age", 101),
         ("SELECT COUNT(*) FROM visits WHERE sex = 'f' UNION ALL SELECT SUM(age) FROM visits", 2),
     ],
 )
 def test_the_number_of_intervals_is_public(playground: Playground, sql: str, count: int) -> None:
-    """Each misses with its part of the odds, of as many as the question has; a group's quantiles hold together."""
+    """Each misses with its part of the odds, of as many as are kept; a group's quantiles hold together."""
     query = playground.dataset.sql(sql)
-    assert query.at_once == count
-    sure = query.confidences(0.95, simultaneous=True)
+    plans = query.plans(1)
+    assert query.at_once(plans) == count
+    assert f"{count:,} intervals" in (query.explain(1, simultaneous=True).intervals or "") or count == 1
+    sure = query.confidences(0.95, plans, simultaneous=True)
     assert all(1 - Fraction(one) <= Fraction(1, 20) / count + Fraction(1, 10**15) for one in sure)
     assert sure == pytest.approx([1 - 0.05 / count] * len(sure))
 

@@ -104,14 +104,15 @@ def test_one_question_is_the_same_as_alone(visits: Dataset) -> None:
 def test_intervals_that_must_hold_at_once_are_surer(visits: Dataset) -> None:
     """What is made of two questions has an interval because each of theirs misses with half of the odds."""
     query = visits.sql(SHARE)
-    assert query.confidences(0.95) == [0.975, 0.975]
+    assert query.confidences(0.95, query.plans(1)) == [0.975, 0.975]
     answer = query.ask(1, analyst="ana", confidence=0.95)
     counts, total = [row[0] for row in answer.released.intervals[:3]], answer.released.intervals[3][1]
     assert total is not None
     for own, (shown,) in zip(counts, answer.intervals, strict=True):
         assert own is not None
         assert shown == pytest.approx((own[0] / total[1], own[1] / total[0]))
-    assert visits.sql(f"{BY_CLINIC} UNION ALL {BY_CLINIC}").confidences(0.95) == [0.95]
+    twice = visits.sql(f"{BY_CLINIC} UNION ALL {BY_CLINIC}")
+    assert twice.confidences(0.95, twice.plans(1)) == [0.95]
 
 
 def test_what_released_numbers_choose_has_no_interval(visits: Dataset) -> None:

@@ -17,6 +17,9 @@ _NEGATIVE = re.compile(r"-(\.?\d|inf)", re.IGNORECASE)
 REWORDED = {"requires an argument": "needs a value after it", "does not take a value": "takes no value"}
 """What the parser says of an option, in our words."""
 
+BY_ITSELF = {"--dataset": "CONTRACT", "--contract": "CONTRACT", "--sql": "SQL"}
+"""What some commands take by itself, and others with an option."""
+
 REMEDIES = {"release": "to release several answers, give - and pipe them into standard input, one per line"}
 """What to do about too many arguments, where it is not to put quotes around them."""
 
@@ -94,6 +97,9 @@ def describe_usage(problem: Exception) -> str:
         text = _describe_missing(context)
     elif option is not None and message.startswith("No such option"):
         known = [name for param in context.command.params for name in param.opts if name.startswith("--")]
+        arguments = {param.display_name_raw for param in context.command.params if param.param_type_name == "argument"}
+        if (argument := BY_ITSELF.get(option)) in arguments:
+            return f"{_name_command(context)}there is no option {option!r}; write the {argument} without one"
         return f"{_name_command(context)}{describe_unknown('option', option, known)}"
     elif option is not None:
         text = f"{option} {next((ours for theirs, ours in REWORDED.items() if theirs in message), message)}"

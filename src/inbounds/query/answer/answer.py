@@ -26,6 +26,7 @@ from inbounds.query.methods.method import Answered
 from inbounds.query.methods.plan import Plan
 from inbounds.query.question.measure import Measure
 from inbounds.query.question.question import Question
+from inbounds.query.question.shared_measures import answer_names
 
 PRACTICE = "PRACTICE DATA: made-up rows, tells nothing about anybody"
 """Stands above an answer to a question that was asked of made-up rows, and in each of its rows in frames."""
@@ -35,6 +36,8 @@ ALL = "(all)"
 
 MOST_WITH_INTERVALS = 2
 """A table of text has room for the intervals of so many measures; frames and JSON have them all."""
+
+NO_ROOM = "There is no room here for the intervals of so many measures; JSON, csv and data frames have them."
 
 FIRST_CONFIDENCE = 0.95
 """The confidence of answers that were kept before it was stored with them; it never changes."""
@@ -308,7 +311,8 @@ class Answer:
                 columns.append(Column("expected noise"))
                 sizes = zip((row[i] for row in noise), known, strict=True)
                 _append(rows, (_noise(size) if tells else "" for size, tells in sizes))
-        notes = [note for note in (shown.rest, *self._notes) if note]
+        no_room = NO_ROOM if len(measures) > MOST_WITH_INTERVALS and any(titles) else None
+        notes = [note for note in (shown.rest, no_room, *self._notes) if note]
         return TextTable(columns, rows, title=self.practice_notice or "", notes=notes)
 
     @property
@@ -401,7 +405,7 @@ def columns_of(questions: Sequence[Question], places: Sequence[tuple[int, int]])
     """Return what the columns of an answer are called, each by a name of its own."""
     names = tuple(group.column.name for group in questions[0].groups)
     for which, column in places:
-        names = (*names, unlike(questions[which].measure.answer_names[column], names))
+        names = (*names, unlike(answer_names(questions[which].measure)[column], names))
     return names
 
 

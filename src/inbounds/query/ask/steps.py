@@ -73,7 +73,7 @@ class Asking:
     def check(self, plans: Sequence[Plan]) -> None:
         """Refuse what would tell nothing, unless it is forced, and what would be too sure or too long to be kept."""
         if self.simultaneous:
-            check_at_once(self.confidence, self.query.at_once)
+            check_at_once(self.confidence, self.query.at_once(plans))
         if not self.force:
             self._check_useful(plans)
         if longest_text(self.query, plans) > LONGEST_TEXT:

@@ -206,7 +206,8 @@ def _unit_facts(inspection: Inspection) -> Iterator[tuple[str, str]]:
         yield from _reference_facts(reference, inspection.rows)
     yield "most rows per unit", f"{units.most:,}"
     own = units.limit
-    over = f"{_of(own.rows, units.rows, 'rows')} of {_of(own.units, units.units, 'units')} exceed it"
+    exceed = "exceeds" if own.rows == 1 else "exceed"
+    over = f"{_of(own.rows, units.rows, 'row')} of {_of(own.units, units.units, 'unit')} {exceed} it"
     yield "row limit", f"{own.limit:,}: {over if own.rows else 'no unit exceeds it'}"
 
 
@@ -311,7 +312,7 @@ def _times(factor: float) -> str:
 
 
 def _of(part: int, whole: int, what: str = "") -> str:
-    amount = f"{part:,} {what}".rstrip()
+    amount = _of_many(part, what) if what else f"{part:,}"
     return f"{amount} ({_share(part, whole)})" if part else amount
 
 

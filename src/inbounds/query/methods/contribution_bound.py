@@ -44,10 +44,10 @@ def row_limit(questions: Sequence[Question], *, noise_only: bool = False) -> str
         cuts = dict.fromkeys(map(_say_cut, limited))
         known = [] if noise_only else [question for question in limited if is_known_cut(question)]
         unknown = [question for question in limited if question not in known]
-        sentences += [IN_FORCE + " ".join(cuts), *dict.fromkeys(map(_say_known, known))]
-        sentences += dict.fromkeys(question.measure.under_limit for question in unknown)
+        sentences += [IN_FORCE + " ".join(cuts), *dict.fromkeys(question.measure.under_limit for question in unknown)]
         noisy = any(question.measure.has_noise for question in unknown)
-        sentences += [f"{NOT_IN_NOISE} ({WHERE_EXPLAINED})." if noisy else f"See {WHERE_EXPLAINED}."]
+        where = f"{NOT_IN_NOISE} ({WHERE_EXPLAINED})." if noisy else f"See {WHERE_EXPLAINED}."
+        sentences += [where, *dict.fromkeys(map(_say_known, known))]
         if not all(question.measure.counts_units for question in limited):
             sentences.append(ADVICE)
     return " ".join(sentences)
@@ -65,8 +65,8 @@ def is_known_cut(question: Question) -> bool:
 
 def _say_known(question: Question) -> str:
     return (
-        f"At most {question.table.known.over_limit}: that is public, and the interval includes them, while the noise "
-        "figure does not."
+        f"At most {question.table.known.over_limit}: that is public, and intervals with cut rows include them, while "
+        "noise figures do not."
     )
 
 

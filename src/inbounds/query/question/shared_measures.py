@@ -25,13 +25,19 @@ class _OfSeveral(Measure):
 
     @property
     def answer_names(self) -> tuple[str, ...]:
-        return tuple(measure.answer_name for measure in self.of)
+        return tuple(name for measure in self.of for name in answer_names(measure))
 
     def place(self, measure: Measure) -> int:
         return self.of.index(measure)
 
     def __str__(self) -> str:
         return ", ".join(map(str, self.of))
+
+
+def answer_names(measure: Measure) -> tuple[str, ...]:
+    """Return what the columns of its answers are called: a number of values as it is asked for, not as it is summed."""
+    counted = counted_column(measure)
+    return measure.answer_names if counted is None else (CountOf(counted).answer_name,)
 
 
 @dataclass(frozen=True)

@@ -120,7 +120,7 @@ class SeveralQuery(Query):
         limits = [query.row_limit for query in self._stack.queries]
         return " ".join(dict.fromkeys(limit for limit in limits if limit is not None)) or None
 
-    def confidences(self, confidence: float, plans: Sequence[Plan] = (), *, simultaneous: bool = False) -> list[float]:
+    def confidences(self, confidence: float, plans: Sequence[Plan], *, simultaneous: bool = False) -> list[float]:
         if simultaneous:
             return super().confidences(confidence, plans, simultaneous=True)
         needed: dict[tuple[Questions, int], float] = {}
@@ -185,7 +185,7 @@ class SeveralQuery(Query):
         parts = zip(self._stack.queries, self._stack.split_plans(plans), strict=True)
         said = [text for query, own in parts if (text := query.describe_intervals(own, simultaneous=False))]
         if simultaneous and plans:
-            said.insert(0, describe_at_once(self.at_once))
+            said.insert(0, describe_at_once(self.at_once(plans)))
         return " ".join(said) or None
 
     def ask(  # noqa: PLR0913

@@ -20,7 +20,7 @@ from inbounds.query.grammar.rows import is_derived, read_node
 from inbounds.query.grammar.text import SqlText, function_name, kind
 from inbounds.query.grammar.values import read_reference
 from inbounds.query.question.quantile import Quantile, as_decimal_text
-from inbounds.query.question.shared_measures import Shared
+from inbounds.query.question.shared_measures import Shared, answer_names
 from inbounds.query.sql.measure_calls import MeasureCalls
 from inbounds.query.sql.measures import MEASURES, has_measure, refuse_no_measure
 from inbounds.query.sql.shown.released import ReleasedScope, ScalarReader, read_having, read_released, read_whole
@@ -290,7 +290,7 @@ def released_names(columns: Sequence[ViewColumn]) -> dict[str, Node]:
     measures = tuple(dict.fromkeys(measure for column in columns for measure in measures_in(column.of)))
     shared = Shared.of(measures, lambda _: False)  # which changes no name
     names = {
-        measure: shared.measures[which].answer_names[place]
+        measure: answer_names(shared.measures[which])[place]
         for measure, (which, place) in zip(measures, shared.places, strict=True)
     }
     plain = {names[column.of.measure]: column.of for column in columns if isinstance(column.of, MeasureRef)}
