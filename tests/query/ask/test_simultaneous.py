@@ -122,7 +122,11 @@ def test_it_is_the_same_question(playground: Playground) -> None:
     again = query.ask(1, analyst="ana", request_id="one")
     assert (again.simultaneous, again.intervals) == (True, kept.intervals)
     first = query.ask(1, analyst="ana", request_id="two")
-    assert not query.ask(1, analyst="ana", request_id="two", simultaneous=True).simultaneous
+    other = query.ask(1, analyst="ana", request_id="two", simultaneous=True)
+    assert not other.simultaneous
+    assert other.remarks[-1] == "The intervals were kept with the answer: 95 %, each by itself."
+    assert again.remarks[-1] == "The intervals were kept with the answer: 95 %, all at once."
+    assert not any("were kept" in remark for remark in (*kept.remarks, *first.remarks))
     assert not first.simultaneous
 
 

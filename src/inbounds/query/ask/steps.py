@@ -13,6 +13,7 @@ from fractions import Fraction
 from hashlib import sha256
 from typing import TYPE_CHECKING, Any
 
+from inbounds.accuracy.confidence import percent
 from inbounds.display.progress import Patient, Progress, reporting
 from inbounds.errors import InvalidParameter, InvalidQuestion, LedgerConflict, UselessQuestion
 from inbounds.ledger import Receipt
@@ -138,7 +139,15 @@ class Asking:
             raise unfinished_table.projection_failure(receipt.request_id)
         else:
             answer = self._finish(plans, parts, receipt.request_id)
-        return query.view(replace(answer, warnings=warnings_of(query.questions), remarks=query.remarks(answer)))
+        remarks = (*query.remarks(answer), *self._remark_kept(answer))
+        return query.view(replace(answer, warnings=warnings_of(query.questions), remarks=remarks))
+
+    def _remark_kept(self, answer: Answer) -> tuple[str, ...]:
+        """Say that the intervals are those that were kept, where others were asked for this time."""
+        if (answer.confidence, answer.simultaneous) == (self.confidence, self.simultaneous) or not answer.intervals:
+            return ()
+        how = "all at once" if answer.simultaneous else "each by itself"
+        return (f"The intervals were kept with the answer: {percent(answer.confidence)}, {how}.",)
 
     def _check_useful(self, plans: Sequence[Plan]) -> None:
         """Refuse to charge for what would tell nothing; what was charged before is answered all the same."""
