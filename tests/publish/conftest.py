@@ -1,16 +1,18 @@
-"""What the tests of reports share: a table of ninety people, and a report about it."""
+"""What the tests of reports share: a table of ninety people, a report about it, and a schema to publish to."""
 
 from __future__ import annotations
 
 from collections.abc import Iterator
 from fractions import Fraction
 from pathlib import Path
+from uuid import uuid4
 
 import pytest
 
 from inbounds.publish import Report, ReportFile, plan_report, run_report
 from inbounds.query import Dataset, Query
 from tests.helpers.audit_tables import Playground, contract
+from tests.helpers.engine_places import postgres_url
 from tests.helpers.town_tables import COLUMNS, ROWS, TYPES
 
 REPORT = """
@@ -39,6 +41,17 @@ def towns(tmp_path: Path) -> Iterator[Playground]:
     ) as it:
         it.fill(ROWS)
         yield it
+
+
+@pytest.fixture
+def schema() -> Iterator[str]:
+    """Yield the target of a schema that is not there yet, and remove it afterwards."""
+    import psycopg  # noqa: PLC0415
+
+    url, name = postgres_url(), f"Report {uuid4().hex}"
+    yield f"{url}{'&' if '?' in url else '?'}schema={name.replace(' ', '%20')}"
+    with psycopg.connect(url, autocommit=True) as server:
+        server.execute(f'DROP SCHEMA IF EXISTS "{name}" CASCADE'.encode())
 
 
 @pytest.fixture

@@ -155,6 +155,9 @@ WRONG = {
         "line 2: the total is 1, got questions that cost 1, and nothing is left for c; raise the total, or lower an "
         "epsilon",
     ),
+    "-- report: a\n-- total: 0\n-- name: b\nSELECT 1;\n-- name: c\n-- weight: 2\nSELECT 2": (
+        "line 2: a total must be a number above 0, got '0'; write it like 2",
+    ),
     "SELECT 1": (
         "line 1: SQL stands before the first question; write -- name: and a name above it",
         "line 1: a report needs a name; begin with -- report: and a name, such as -- report: year",

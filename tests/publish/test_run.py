@@ -80,6 +80,27 @@ def test_a_changed_question_is_charged_anew(towns: Playground) -> None:
         assert not any(request.note for request in plan.requests)
 
 
+def test_what_is_added_leaves_what_is_paid(towns: Playground) -> None:
+    """Questions that are added behind paid ones are charged alone, and the plan says that they need not agree."""
+    first = publish(towns.dataset)
+    added = "{};\n-- name: {}\n-- epsilon: 0.5\nSELECT {}, COUNT(*) AS people FROM visits GROUP BY {}"
+    text = added.format(
+        added.format(REPORT.rstrip().rstrip(";"), "by_region", *["region"] * 2), "by_size", *["size"] * 2
+    )
+    plan = plan_report(ReportFile.parse(text), towns.dataset, "office")
+    assert (plan.due, plan.unused) == (Fraction(1), ())
+    assert plan.notes == (
+        "by_region, by_size are asked apart from people, by_sex, which are paid already, and their numbers need not "
+        "agree; under another -- edition: all of them are asked anew, together",
+    )
+    report = run_report(plan, towns.dataset)
+    assert [report.table(table.name).answer for table in first.tables] == [table.answer for table in first.tables]
+    assert report.table("by_region").answer.request_id == report.table("by_size").answer.request_id
+    assert plan_report(ReportFile.parse(text), towns.dataset, "office").due == 0
+    assert publish(towns.dataset) == first
+    assert spent(towns.dataset) == COST + 1
+
+
 def test_what_is_shown_may_change_for_free(towns: Playground) -> None:
     """Titles, names of columns, order and spelling are no other question, and cost nothing."""
     first = publish(towns.dataset)

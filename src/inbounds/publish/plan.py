@@ -163,9 +163,9 @@ def plan_report(file: ReportFile, dataset: Dataset | RemoteDataset, analyst: str
     # 3. Which are asked together.  4. What was paid before, and whether the rest fits.
     asker = asker_of(dataset, analyst)
     asked = cost_each(asker, file)
-    together, notes = arrange(asker, asked, consistent=file.consistent)
     prefix = prefix_of(file, asker)
     paid = asker.paid(prefix)
+    together, notes = arrange(asker, asked, lambda one: _id_of(prefix, one) in paid, consistent=file.consistent)
     requests = tuple(_to_request(prefix, each, paid) for each in together)
     used = {request.request_id for request in requests}
     return ReportPlan(
@@ -192,13 +192,22 @@ def prefix_of(file: ReportFile, asker: Asker) -> str:
 
 
 def _to_request(prefix: str, together: Together, paid: dict[str, Paid]) -> PlannedRequest:
-    """Give questions that are asked together their request id: the same one whenever the same is asked at this cost."""
-    named = f"{prefix}{_digest(*together.names)[:10]}."
-    request_id = f"{named}{_digest(*together.identity, str(together.epsilon))[:24]}"
+    """Give questions that are asked together their request id, and say what was asked under their names before."""
+    named, request_id = _beginning_of(prefix, together), _id_of(prefix, together)
     before = [charge for name, charge in paid.items() if name.startswith(named)]
     is_new = bool(before) and request_id not in paid and not together.is_public
     note = _describe_change(together, before[-1]) if is_new else None
     return PlannedRequest(together, request_id, paid.get(request_id), note)
+
+
+def _beginning_of(prefix: str, together: Together) -> str:
+    """Return what the request ids of questions of these names begin with."""
+    return f"{prefix}{_digest(*together.names)[:10]}."
+
+
+def _id_of(prefix: str, together: Together) -> str:
+    """Return a request id: the same one whenever the same is asked at this cost."""
+    return _beginning_of(prefix, together) + _digest(*together.identity, str(together.epsilon))[:24]
 
 
 def _digest(*texts: str) -> str:

@@ -202,10 +202,10 @@ class _Reader:
         if "report" not in head.headers and not any("-- report:" in fault for _, fault in self._faults):
             self._refuse(1, "a report needs a name; begin with -- report: and a name, such as -- report: year")
         name = self._take(head, "report", _read_name) or "report"
-        total = self._take(head, "total", _read_amount)
+        total = self._take(head, "total", _read_total)
         if not sections:
             self._refuse(self._line(len(self._text)), "a report needs a question; add -- name: and a SELECT below it")
-        questions = tuple(self._read_question(section, total) for section in sections)
+        questions = tuple(self._read_question(section, in_total="total" in head.headers) for section in sections)
         self._refuse_doubles(sections, questions)
         self._check_total(head, questions, total)
         consistent = self._take(head, "consistent", _read_yes)
@@ -219,14 +219,14 @@ class _Reader:
             consistent is not False,
         )
 
-    def _read_question(self, section: _Section, total: Fraction | None) -> ReportQuestion:
+    def _read_question(self, section: _Section, *, in_total: bool) -> ReportQuestion:
         name = self._take(section, "name", _read_name) or ""
         costs: dict[str, Any] = {"epsilon": self._take(section, "epsilon", _read_amount)}
         costs["error"] = self._take(section, "error", _read_error)
         costs["rows"] = self._take(section, "rows", _read_rows)
         costs["weight"] = self._take(section, "weight", _read_weight)
-        self._check_costs(section, in_total=total is not None)
-        if total is not None and not any(key in section.headers for key in COSTS):
+        self._check_costs(section, in_total=in_total)
+        if in_total and not any(key in section.headers for key in COSTS):
             costs["weight"] = Fraction(1)
         sql, line = self._read_sql(section)
         chart = self._take(section, "chart", _read_chart)
@@ -343,6 +343,10 @@ def _read_number(text: str, what: str, like: str) -> Fraction:
 
 def _read_amount(text: str) -> Fraction:
     return fraction(units(_read_number(text, "epsilon", "0.5")))
+
+
+def _read_total(text: str) -> Fraction:
+    return fraction(units(_read_number(text, "a total", "2")))
 
 
 def _read_weight(text: str) -> Fraction:

@@ -5,7 +5,7 @@ Questions about the same counts become one request for a table that adds up, at 
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from fractions import Fraction
 
@@ -80,10 +80,13 @@ class Together:
         return sum((question.epsilon for question in self.questions), Fraction(0))
 
 
-def arrange(asker: Asker, asked: Sequence[Costed], *, consistent: bool) -> tuple[list[Together], list[str]]:
+def arrange(
+    asker: Asker, asked: Sequence[Costed], is_paid: Callable[[Together], bool], *, consistent: bool
+) -> tuple[list[Together], list[str]]:
     """Return the requests of a report, and why some questions are asked by themselves."""
     # Among questions that count the same, the first begins a request, and each of the others joins if that is
-    # possible and leaves every wanted error; those that do not join begin another one.
+    # possible and leaves every wanted error; those that do not join begin another one.  What is paid already stays as
+    # it is: questions that were added behind it join each other, for with them all of it would be charged anew.
     read = {one.name: Grouped.read(one.question.sql) if _may_join(one, consistent) else None for one in asked}
     requests: list[Together] = []
     notes: list[str] = []
@@ -93,7 +96,8 @@ def arrange(asker: Asker, asked: Sequence[Costed], *, consistent: bool) -> tuple
         grouped = read[first.name]
         members = [first]
         request = _alone(asker, first)
-        for other in [] if grouped is None else list(left):
+        kept = (request, members) if is_paid(request) else None
+        for other in [] if grouped is None else left:
             candidate = read[other.name]
             if grouped is None or candidate is None or candidate.counts != grouped.counts:
                 continue
@@ -102,7 +106,11 @@ def arrange(asker: Asker, asked: Sequence[Costed], *, consistent: bool) -> tuple
             notes += [] if note is None else [note]
             if joined is not None:
                 request, members = joined, trial
-                left.remove(other)
+                kept = (request, members) if is_paid(request) else kept
+        if kept is not None and kept[0] is not request:
+            notes.append(_describe_added(members, kept[1]))
+            request, members = kept
+        left = [one for one in left if one not in members]
         requests.append(request)
     return requests, notes
 
@@ -167,6 +175,17 @@ def _join(asker: Asker, trial: Sequence[Costed], grouped: Sequence[Grouped]) -> 
 def _first_error(preview: Preview) -> float | None:
     """Return the expected error, where it is one number: that of the only grouping."""
     return next(iter(preview.errors.values()), None)
+
+
+def _describe_added(members: Sequence[Costed], paid: Sequence[Costed]) -> str:
+    """Say that questions do not join what is paid already."""
+    before = [one.name for one in paid]
+    added = [one.name for one in members if one.name not in before]
+    are, which = ("is" if len(added) == 1 else "are"), ("is" if len(before) == 1 else "are")
+    return (
+        f"{list_names(added)} {are} asked apart from {list_names(before)}, which {which} paid already, and their "
+        "numbers need not agree; under another -- edition: all of them are asked anew, together"
+    )
 
 
 def _describe_parting(one: Costed, trial: Sequence[Costed], error: float) -> str:

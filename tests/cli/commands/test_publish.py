@@ -152,6 +152,19 @@ def test_an_interrupted_report_says_how_to_go_on(
     assert (targets, spent(typed)) == (["out.html"], Fraction(3, 2))
 
 
+def test_a_refusal_is_no_interruption(typed: Type, clinic: Path) -> None:
+    """Under changed terms nothing is charged, and nobody is told to type the same again; what is told works."""
+    assert typed(*WORDS, "--yes", "--to", "a.json").code == 0
+    contract = clinic / "clinic.toml"
+    contract.write_text(contract.read_text("utf-8").replace("max_rows_per_unit = 4", "max_rows_per_unit = 3"), "utf-8")
+    found = typed(*WORDS, "--yes", "--to", "a.json")
+    assert (found.code, "interrupted" in found.err) == (2, False)
+    assert "let the custodian record the change (inbounds budget contract)" in found.err
+    assert typed("budget", "contract", "--dataset", "clinic.toml", "--reason", "less noise").code == 0
+    assert typed(*WORDS, "--yes", "--to", "a.json").code == 0
+    assert spent(typed) == 3
+
+
 def test_a_published_report_is_verified(typed: Type, clinic: Path) -> None:
     """`--verify` says that a report is unchanged; of one with another digit it says so, and leaves with code 1."""
     assert typed(*WORDS, "--yes", "--to", "report.json").code == 0
@@ -166,6 +179,14 @@ def test_a_published_report_is_verified(typed: Type, clinic: Path) -> None:
     assert found.code == 1
     told = json.loads(found.out)
     assert (told["holds"], len(told["faults"])) == (False, 1)
+
+
+@pytest.mark.parametrize("words", [("report.sql",), ("--to", "out.html"), ("--yes",), ("--dataset", "clinic.toml")])
+def test_nothing_is_passed_over_beside_verify(typed: Type, clinic: Path, words: tuple[str, ...]) -> None:
+    """Whoever names a report to verify and one to publish is not left to think that both was done."""
+    found = typed("publish", "--verify", "report.json", *words)
+    assert (found.code, found.out) == (2, "")
+    assert "--verify publishes nothing and takes no other option but --json" in found.err
 
 
 @pytest.mark.parametrize("words", [("publish",), ("publish", "report.sql")])

@@ -19,6 +19,9 @@ def test_readers_are_told_what_they_can_use() -> None:
     assert TOO_FEW_ROWS.endswith(ADVICE_TO_ANALYSTS[-1])
     assert TOO_FEW_ROWS.removesuffix(ADVICE_TO_ANALYSTS[-1]) in notes
     assert table.answer.caveat in notes
+    said = "MEDIAN(age): no interval in values without other quantiles around it"
+    remarks = (f"{said}; ask for COUNT(age), QUANTILES(age, 0.4, 0.5, 0.6).",)
+    assert f"{said}." in notes_of(replace(table, answer=replace(table.answer, remarks=remarks)))
 
 
 def test_a_comment_says_where_a_table_is_from() -> None:

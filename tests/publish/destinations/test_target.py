@@ -50,7 +50,17 @@ def test_what_names_nothing_is_refused(target: str) -> None:
         check_target(target)
 
 
-@pytest.mark.parametrize("target", ["mysql://ana:s3cret@host/db", "postgres//ana:s3cret@host/db", "s3cret@host"])
+@pytest.mark.parametrize(
+    "target",
+    [
+        "mysql://ana:s3cret@host/db",
+        "postgres//ana:s3cret@host/db",
+        "s3cret@host",
+        "https://ana:s3cret@host/r.html",
+        "postgresq://ana:s3cret@host/r.db",
+        "s3://ana:s3cret@host/r.parquet/",
+    ],
+)
 def test_no_refusal_shows_a_password(target: str) -> None:
     """What could hold a password is not repeated."""
     with pytest.raises(InvalidParameter) as refusal:

@@ -15,10 +15,13 @@ from inbounds.cli.shell.exit_codes import FAILED
 from inbounds.cli.shell.extras import needing
 from inbounds.cli.shell.options import AsJson, KeyFile, LedgerPlace, Practise, Server
 from inbounds.cli.shell.output import format_pairs, show
-from inbounds.errors import AnswerFailed, BudgetExceeded, InvalidParameter, InvalidReport
+from inbounds.errors import AnswerFailed, BudgetExceeded, InvalidParameter, InvalidReport, LedgerConflict
 
 if TYPE_CHECKING:
     from inbounds.publish import Report, ReportPlan
+
+REFUSALS = (AnswerFailed, BudgetExceeded, ImportError, InvalidParameter, InvalidReport, LedgerConflict)
+"""What is no interruption: typed again, the same command is refused again."""
 
 ReportPath = Annotated[
     str | None, typer.Argument(metavar="REPORT", help="The report, a file of SQL with headers.", show_default=False)
@@ -68,6 +71,11 @@ def command(  # noqa: PLR0913, PLR0917  each is an option of the command
       inbounds publish report.sql --dataset clinic.toml --analyst office --plan
     """
     if verify is not None:
+        if report or dataset or analyst or to or yes or plan or ledger or server or key_file:
+            raise InvalidParameter(
+                "--verify publishes nothing and takes no other option but --json, got more; verify and publish one "
+                "after the other"
+            )
         _verify(verify, as_json=as_json)
         return
     if report is None or dataset is None:
@@ -146,7 +154,7 @@ def _remembering(name: str) -> Iterator[None]:
     """Say how to go on, if publishing is interrupted."""
     try:
         yield
-    except (AnswerFailed, BudgetExceeded, ImportError, InvalidReport):  # after which it would not go on
+    except REFUSALS:  # after which it would not go on
         raise
     except BaseException:
         with suppress(OSError):  # nobody reads that either

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import re
 from datetime import date
 from typing import Any
 
@@ -22,6 +23,9 @@ ADVICE_TO_ANALYSTS = (
     " Ask for fewer groups or a larger epsilon.",
 )
 """Readers of a report cannot ask, and have no such page."""
+
+_WHAT_TO_ASK = re.compile(r"; (?:ask|add) [^;]*\.$")
+"""What a remark says last: how to ask so that there is an interval."""
 
 MARK = "practice_"
 """How the files of such a report begin, since csv has no room for a remark."""
@@ -85,7 +89,7 @@ def _without_advice(note: str) -> str:
     """Return a note for readers, without what the analyst could have done."""
     for advice in ADVICE_TO_ANALYSTS:
         note = note.replace(advice, "")
-    return note
+    return _WHAT_TO_ASK.sub(".", note)
 
 
 def describe_sheet(report: Report, table: PublishedTable) -> str:

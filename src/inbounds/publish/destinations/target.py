@@ -10,7 +10,7 @@ from pathlib import Path
 from inbounds.display.suggestion import find_nearest
 from inbounds.errors import InvalidParameter
 from inbounds.exact.rational import shown
-from inbounds.ledger.values.address import is_server, without_secrets
+from inbounds.ledger.values.address import is_address, is_server, without_secrets
 from inbounds.publish.destinations.csv_folder import CsvFolder
 from inbounds.publish.destinations.destination import Destination
 from inbounds.publish.destinations.duckdb_file import DuckdbFile
@@ -103,7 +103,8 @@ def open_destination(target: str) -> Destination:
     ending = Path(target).suffix.lower()
     is_folder = target.endswith(("/", "\\"))
     found = (FOLDERS if is_folder else FILES).get(ending)
-    if found is not None and "\0" not in target and target.strip("/\\. "):
+    is_path = "\0" not in target and target.strip("/\\. ") and not is_address(target)
+    if found is not None and is_path:
         return found(target)
     raise InvalidParameter(f"{RULE}, got {without_secrets(target)!r}; {_remedy(target, ending, is_folder=is_folder)}")
 

@@ -9,8 +9,8 @@ from inbounds.publish.destinations.page.scale import Scale
 ROW, BAR, BELOW = 28, 16, 26
 """Heights, in pixels."""
 
-LETTER = 7.2
-"""The width of a letter, in pixels."""
+LETTER = 8
+"""The width of a letter, in pixels: of a wide font, so that no name is cut off."""
 
 NOTHING = "nothing learnt"
 

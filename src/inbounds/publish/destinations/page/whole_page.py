@@ -102,8 +102,8 @@ def _write_reading(report: Report) -> str:
     answers = [table.answer for table in report.tables]
     sure = sorted({percent(answer.confidence) for answer in answers if any(answer.interval_names)})
     words = [
-        f"Random noise was added to the numbers, so that nobody can tell from them whether any one {report.unit} is in "
-        "the data."
+        f"Random noise was added to the numbers, so that they say nearly the same with any one {report.unit} as "
+        "without."
     ]
     if sure:
         words.append(
@@ -143,7 +143,7 @@ def _write_table(report: Report, sheet: Sheet, number: int) -> str:
             write_page_table(sheet, title, number, practice=report.practice),
             f'<ul class="notes">{notes}</ul>' if notes else "",
             "<details><summary>Query and cost</summary>",
-            f"<p>{_cost(table)}</p>",
+            f"<p>{_cost(report, table)}</p>",
             f"<pre>{lines(table.sql)}</pre></details>",
             "</section>",
         ]
@@ -165,10 +165,13 @@ def _write_headline(table: PublishedTable) -> str:
     return f'<p class="headline"><strong>{write_value(answer.rows[0][0], figures)}</strong> {"; ".join(beside)}</p>'
 
 
-def _cost(table: PublishedTable) -> str:
+def _cost(report: Report, table: PublishedTable) -> str:
     if table.answer.is_public:
         return "This is public knowledge: exact, and free."
-    return f"It cost ε = {said(write_epsilon(table.epsilon))}, under the request id {named(table.answer.request_id)}."
+    request = table.answer.request_id
+    sharing = sum(one.answer.request_id == request for one in report.tables)
+    who = "It" if sharing == 1 else f"Together, the {sharing} tables of this request"
+    return f"{who} cost ε = {said(write_epsilon(table.epsilon))}, under the request id {named(request)}."
 
 
 def _write_about(report: Report) -> str:

@@ -1,0 +1,1 @@
+"""Three reports about three datasets: how they are made, read back by other programs, and tampered with."""

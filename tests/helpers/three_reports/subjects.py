@@ -1,0 +1,157 @@
+"""The three datasets with their reports, and which of their numbers have to agree."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass
+from fractions import Fraction
+from itertools import combinations
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from inbounds.cli.clinic import clinic
+from inbounds.publish import PublishedTable, Report
+from tests.helpers.three_reports import survey
+from tests.helpers.tpch import contract as tpch
+from tests.helpers.tpch.files import GENERATOR, generator, make_files
+
+FILES = ("report.html", "report.xlsx", "report.duckdb", "tables/", "tables.parquet/", "report.json")
+"""A target of each kind, but a server."""
+
+WHERE_FROM = (
+    "orders JOIN customer ON o_custkey = c_custkey JOIN nation ON c_nationkey = n_nationkey "
+    "JOIN region ON n_regionkey = r_regionkey"
+)
+
+TRADE = f"""\
+-- report: trade
+-- title: Orders by region and year
+-- edition: 1998
+
+-- name: orders
+-- epsilon: 0.5
+SELECT COUNT(*) AS orders FROM {WHERE_FROM};
+
+-- name: by_year
+-- epsilon: 0.5
+-- chart: line
+SELECT YEAR(o_orderdate) AS year, COUNT(*) AS orders FROM {WHERE_FROM} GROUP BY year;
+
+-- name: by_region
+-- epsilon: 0.5
+SELECT r_name AS region, COUNT(*) AS orders FROM {WHERE_FROM} GROUP BY r_name;
+
+-- name: by_region_and_year
+-- epsilon: 1.5
+SELECT r_name AS region, YEAR(o_orderdate) AS year, COUNT(*) AS orders FROM {WHERE_FROM} GROUP BY r_name, year;
+
+-- name: value_by_region
+-- epsilon: 1
+SELECT r_name AS region, SUM(o_totalprice) AS value FROM {WHERE_FROM} GROUP BY r_name ORDER BY value DESC;
+
+-- name: value_by_year
+-- epsilon: 1
+SELECT YEAR(o_orderdate) AS year, SUM(o_totalprice) AS value FROM {WHERE_FROM} GROUP BY year;
+
+-- name: quantity_by_mode
+-- epsilon: 0.5
+SELECT l_shipmode AS mode, AVG(l_quantity) AS quantity FROM lineitem GROUP BY l_shipmode;
+"""
+
+Keys = dict[str, tuple[str, ...]]
+
+
+@dataclass(frozen=True)
+class Agreeing:
+    """Tables that show the same numbers, each by its keys; all of them are multiples of a step."""
+
+    keys: Keys
+    value: str
+    step: Fraction = Fraction(1)
+
+    def differing(self, report: Report) -> list[tuple[str, str]]:
+        """Return the pairs of tables of which a common total is not the same whole number of steps."""
+        return [
+            (one, other)
+            for one, other in combinations(self.keys, 2)
+            if self._add_up(report.table(one), shared := self._shared(one, other))
+            != self._add_up(report.table(other), shared)
+        ]
+
+    def _shared(self, one: str, other: str) -> tuple[str, ...]:
+        return tuple(key for key in self.keys[one] if key in self.keys[other])
+
+    def _add_up(self, table: PublishedTable, onto: tuple[str, ...]) -> dict[tuple[Any, ...], int]:
+        sums: dict[tuple[Any, ...], int] = {}
+        for row in table.answer.data():
+            steps = Fraction(str(row[self.value])) / self.step
+            assert steps.denominator == 1
+            key = tuple(row[column] for column in onto)
+            sums[key] = sums.get(key, 0) + steps.numerator
+        return sums
+
+
+@dataclass(frozen=True)
+class Subject:
+    """A dataset that can be made, and a report about it."""
+
+    name: str
+    build: Callable[[Path], Path]
+    """Writes its files into a folder, and returns the path of the contract."""
+    report: str
+    agreeing: tuple[Agreeing, ...]
+
+    @property
+    def questions(self) -> int:
+        """How many questions the report has."""
+        return self.report.count("-- name:")
+
+
+def _build_trade(folder: Path) -> Path:
+    program = generator()
+    if program is None:
+        pytest.skip(f"no {GENERATOR}: pip install '{GENERATOR}>=3,<5'")
+    make_files(program, folder, "0.01")
+    contract = folder / "trade.toml"
+    contract.write_text(tpch.contract(folder).replace("total = 1000000", "total = 5.5"), encoding="utf-8")
+    return contract
+
+
+CLINIC = Subject(
+    "clinic",
+    clinic.build,
+    clinic.REPORT,
+    (Agreeing({"visits": (), "visits_by_clinic": ("clinic",), "visits_by_month": ("month",)}, "visits"),),
+)
+TRADE_SUBJECT = Subject(
+    "trade",
+    _build_trade,
+    TRADE,
+    (
+        Agreeing(
+            {"orders": (), "by_year": ("year",), "by_region": ("region",), "by_region_and_year": ("region", "year")},
+            "orders",
+        ),
+        Agreeing({"value_by_region": ("region",), "value_by_year": ("year",)}, "value", Fraction(1, 100)),
+    ),
+)
+SURVEY = Subject(
+    "survey",
+    survey.build,
+    survey.REPORT,
+    (
+        Agreeing(
+            {
+                "answers": (),
+                "by_region": ("region",),
+                "by_age_group": ("age_group",),
+                "by_region_and_age_group": ("region", "age_group"),
+            },
+            "answers",
+        ),
+        Agreeing({"importance": ("topic",), "all_importance": ()}, "weight", Fraction(1, 20)),
+    ),
+)
+SUBJECTS = (CLINIC, TRADE_SUBJECT, SURVEY)
