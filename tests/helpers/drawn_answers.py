@@ -205,9 +205,9 @@ class Drawn:
 
     @property
     def covered(self) -> Numbers:
-        """How many intervals hold the truth, of each cell."""
+        """How many intervals do not miss the truth, of each cell: where there is none, as for 1 / 0, none does."""
         near = self.rounded
-        held = (self.low - near <= self.truth) & (self.truth <= self.high + near)
+        held = ~((self.truth < self.low - near) | (self.high + near < self.truth))
         return np.asarray(held.sum(axis=0), dtype=np.float64)
 
     @property

@@ -15,7 +15,8 @@ TOLD = [name for name in MEASURES if name not in UNTOLD]
 DRAWS = {"COVAR": 300, "CORR": 300, "HISTOGRAM": 100, "ROLLUP": 100}
 """Enough of them: the bytes of every draw are the same each time, so nothing fails by chance."""
 
-FEWEST_ERRORS = 50
+FEWEST_ERRORS = 400
+"""Where most draws are off by nothing, so many that are off tell the mean to five per cent."""
 
 MOSTLY = 0.9
 """Where fewer draws than that show a number, those that do are a chosen few."""
@@ -23,7 +24,8 @@ MOSTLY = 0.9
 
 def is_near(drawn: Drawn) -> bool:
     """Return whether what is told is within 15 % of the mean error; so it is where there is nothing to compare."""
-    if drawn.shown.mean() < MOSTLY or (drawn.errors[drawn.shown] > drawn.rounded).sum() < FEWEST_ERRORS:
+    is_off = drawn.errors[drawn.shown] > drawn.rounded
+    if drawn.shown.mean() < MOSTLY or (is_off.mean() < 1 / 2 and is_off.sum() < FEWEST_ERRORS):
         return True
     return abs(drawn.told / drawn.realised - 1) <= NEAR
 
