@@ -3,12 +3,16 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
+from datetime import UTC, datetime, timedelta
+from typing import Any
 from urllib.parse import quote
 from xml.etree import ElementTree
 
 import pytest
 
+from inbounds.server.pages.pictures.answer_picture import format_dates
 from inbounds.server.pages.pictures.balances_picture import ALL, CAP
+from inbounds.server.pages.pictures.figure import Look, svg
 from tests.helpers.every_page import fill
 from tests.helpers.page_visitor import Visit, visit
 from tests.helpers.served_hospital import Served
@@ -23,6 +27,20 @@ QUESTIONS = {
     "several": "SELECT clinic, COUNT(*), AVG(age) FROM visits GROUP BY clinic",
     "totals": "SELECT clinic, COUNT(*) FROM visits GROUP BY ROLLUP(clinic)",
 }
+
+
+@pytest.mark.parametrize("seconds", [1, 30, 60, 90, 125, 150, 200, 290, 301, 1000, 9000, 10**5, 10**6, 10**7, 10**8])
+def test_any_span_of_time_can_be_written(seconds: int) -> None:
+    """An axis of any length has times below it, and nothing is warned of: here that would be an error."""
+    begin = datetime(2026, 11, 19, 5, 8, 3, tzinfo=UTC)
+
+    def draw(axes: Any) -> None:
+        axes.plot([begin, begin + timedelta(seconds=seconds)], [0, 1])
+        axes.set_xlim(begin, begin + timedelta(seconds=seconds))
+        format_dates(axes)
+        assert len(axes.get_xticks()) >= 2
+
+    assert b"<svg" in svg(draw, Look(narrow=True))
 
 
 @pytest.fixture(scope="module")

@@ -144,6 +144,6 @@ def _line(answer: Answer, axes: Any) -> None:
 def format_dates(axes: Any) -> None:
     """Write days below an axis as shortly as they can be told apart."""
     library = matplotlib_or_error().dates
-    locator = library.AutoDateLocator(maxticks=5)
+    locator = library.AutoDateLocator(minticks=2, maxticks=5)  # of at least five, some minutes have none
     axes.xaxis.set_major_locator(locator)
     axes.xaxis.set_major_formatter(library.ConciseDateFormatter(locator))
