@@ -46,7 +46,7 @@ demo: $(RUNTIME) ## ask a made-up clinic ten questions, with plain noise and in 
 serve: $(SERVE) ## serve a made-up clinic on this machine, with keys for everybody
 	@$(BIN)/inbounds serve --demo
 
-test: $(DEV) ## test every law, on every core, in a few minutes; no Java, no browser, no PostgreSQL
+test: $(DEV) ## test every law, on every core, in about twelve minutes; no Java, no browser, no PostgreSQL
 	@$(IN_MEMORY) $(PYTEST) --numprocesses auto -m "not thorough"
 
 quick: $(DEV) ## run the tests that are quick, in under a minute: for the loop while working
