@@ -11,13 +11,25 @@ from collections.abc import Mapping
 from dataclasses import dataclass, replace
 from fractions import Fraction
 from functools import cached_property
-from typing import Any
+from typing import Any, Literal
 
 from inbounds.bounds.notation import write_end
 from inbounds.query.answer.answer import Answer
 from inbounds.query.answer.answer_json import read_answer, write_answer
 
 FORMAT = "inbounds report 1"
+
+ChartKind = Literal["bars", "line", "none"]
+"""The kinds of pictures that can be asked for; `none` for no picture."""
+
+LONGEST_NAME = 63
+"""No longer name is taken by every database."""
+
+NAME = rf"[a-z][a-z0-9_]{{0,{LONGEST_NAME - 1}}}"
+"""What a report, or a table of one, can be called: every database takes it."""
+
+EDITION = r"[A-Za-z0-9][A-Za-z0-9._-]{0,29}"
+"""What an edition can be called."""
 
 
 @dataclass(frozen=True)

@@ -19,7 +19,7 @@ from dataclasses import dataclass, field
 from fractions import Fraction
 from os import PathLike
 from pathlib import Path
-from typing import Any
+from typing import Any, get_args
 
 from sqlglot import Token, TokenType
 from sqlglot.errors import TokenError
@@ -29,6 +29,7 @@ from inbounds.errors import InvalidParameter, InvalidReport
 from inbounds.exact.decimals import typed_decimal
 from inbounds.exact.rational import as_written, shown
 from inbounds.ledger.values.amount import format_amount, fraction, units
+from inbounds.publish.report import EDITION, LONGEST_NAME, NAME, ChartKind
 from inbounds.publish.sql_tokens import read_comments, slice_of, split_at, tokenize, unclosed_line
 
 HEAD_KEYS = ("report", "title", "description", "edition", "total", "consistent")
@@ -39,18 +40,13 @@ KEYS = tuple(dict.fromkeys((*HEAD_KEYS, *QUESTION_KEYS)))
 SYNONYMS = {"cost": "epsilon", "budget": "total", "accuracy": "error", "version": "edition", "picture": "chart"}
 """Other words for them."""
 
-CHARTS = ("bars", "line", "none")
+CHARTS: tuple[str, ...] = get_args(ChartKind)
 """The kinds of chart that can be asked for."""
 
 COSTS = ("epsilon", "error", "weight")
 """What says how much a question may cost; one of them is given."""
 
-LONGEST_NAME = 63
-"""No longer name is taken by every database."""
-
 _HEADER = re.compile(r"([A-Za-z][A-Za-z_-]*)[ \t]*:(?!//)[ \t]*(.*)", re.DOTALL)
-_NAME = re.compile(rf"[a-z][a-z0-9_]{{0,{LONGEST_NAME - 1}}}")
-_EDITION = re.compile(r"[A-Za-z0-9][A-Za-z0-9._-]{0,29}")
 _PER_CENT = re.compile(r"(.*?)[ \t]*%")
 
 
@@ -311,7 +307,7 @@ def _describe_unknown(key: str, known: tuple[str, ...], *, in_head: bool) -> str
 
 
 def _read_name(text: str) -> str:
-    if _NAME.fullmatch(text):
+    if re.fullmatch(NAME, text):
         return text
     raise InvalidParameter(
         f"a name has up to {LONGEST_NAME} lower-case letters, digits and underscores, a letter first, got "
@@ -366,7 +362,7 @@ def _read_error(text: str) -> Fraction | str:
 
 
 def _read_edition(text: str) -> str:
-    if _EDITION.fullmatch(text):
+    if re.fullmatch(EDITION, text):
         return text
     raise InvalidParameter(
         f"an edition has up to 30 letters, digits, dots, dashes and underscores, got {shown(text)}; write it like "

@@ -5,12 +5,13 @@ from __future__ import annotations
 from dataclasses import replace
 from datetime import date
 from math import ceil
-from typing import Annotated, Any, Literal
+from typing import Annotated, Any
 
 from fastapi import Query
 
 from inbounds.plot.style import COLOURS, matplotlib_or_error
 from inbounds.plot.tables import BOX, MOST_BARS, POINTS, bars, boxes, learnt_values, said_of
+from inbounds.publish.report import ChartKind
 from inbounds.query import Answer
 from inbounds.server.pages.pictures.figure import Look, svg
 from inbounds.server.pages.words import shorten
@@ -26,7 +27,6 @@ MOST_TITLE = 36
 """So many letters has the name of what was measured."""
 
 
-ChartKind = Literal["bars", "line", "none"]
 ChosenChart = Annotated[ChartKind | None, Query()]
 """The kind of picture that somebody chose, `none` for no picture; None for that which suits the answer."""
 

@@ -4,19 +4,16 @@ from __future__ import annotations
 
 import re
 from fractions import Fraction
-from typing import Annotated, Literal
+from typing import Annotated
 
 from fastapi import Path
 from pydantic import AfterValidator, BaseModel, ConfigDict, Field
 
+from inbounds.publish.report import EDITION, NAME, ChartKind
 from inbounds.server.service.amounts import Amount, format_amount
 from inbounds.server.service.explaining import LONGEST_SQL
 from inbounds.server.state.report_store import StoredReport
 
-NAME = r"[a-z][a-z0-9_]{0,62}"
-"""Of a report, or of a table: one that every database takes."""
-
-EDITION = r"[A-Za-z0-9][A-Za-z0-9._-]{0,29}"
 LONGEST_TITLE = 200
 LONGEST_DESCRIPTION = 2000
 MOST_TABLES = 50
@@ -33,7 +30,6 @@ def _check_id(value: str) -> str:
 PublicId = Annotated[str, Path(json_schema_extra={"pattern": f"^{REPORT_ID.pattern}$"}), AfterValidator(_check_id)]
 """What a report or a shared answer is called."""
 
-ChartKind = Literal["bars", "line", "none"]
 Title = Annotated[str, Field(min_length=1, max_length=LONGEST_TITLE)]
 Description = Annotated[str | None, Field(default=None, max_length=LONGEST_DESCRIPTION)]
 
