@@ -7,6 +7,7 @@ from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from datetime import date, datetime, time
 from fractions import Fraction
+from functools import cached_property
 from typing import Any
 
 from inbounds.accuracy.confidence import CONFIDENCE
@@ -166,7 +167,7 @@ class Answer:
         """What to know where nothing was learnt, in one line; None if something was everywhere."""
         return None if all(map(all, self.learnt)) else TOO_FEW_ROWS
 
-    @property
+    @cached_property
     def learnt(self) -> tuple[tuple[bool, ...], ...]:
         """For each measure of each row, whether anything was learnt: its interval is not the whole possible range."""
         if not self.intervals:
@@ -288,8 +289,7 @@ class Answer:
         released = [self.rows[place] for place in shown.places]
         intervals = [self.intervals[place] for place in shown.places] if self.intervals else []
         noise = [self.noise[place] for place in shown.places]
-        every = self.learnt  # which is made anew each time
-        learnt = [every[place] for place in shown.places]
+        learnt = [self.learnt[place] for place in shown.places]
         columns: list[Column] = []
         rows: list[list[str]] = [[] for _ in released]
         titles = self.interval_names
