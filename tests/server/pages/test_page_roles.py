@@ -77,6 +77,9 @@ MATRIX = [
     Entry("GET /ask/{name}/explanation", ANALYSTS, f"/ask/visits/explanation?{SOUGHT}"),
     Entry("GET /ask/{name}/noise.svg", ANAS, f"/ask/visits/noise.svg?{SOUGHT}"),
     Entry("GET /ask/{name}/noise.svg", BADLY, "/ask/visits/noise.svg?sql=DROP"),
+    Entry("GET /ask/{name}/query.ipynb", ANAS, f"/ask/visits/query.ipynb?{SOUGHT}"),
+    Entry("GET /ask/{name}/query.ipynb", NOT_THERE, f"/ask/nothing/query.ipynb?{SOUGHT}"),
+    Entry("GET /ask/{name}/query.ipynb", BADLY, "/ask/visits/query.ipynb?sql=DROP"),
     Entry("GET /ask/{name}/owned", NOT_THERE, "/ask/visits/owned?sql=SELECT+AVG(age)+FROM+visits"),
     Entry("GET /ask/{name}/owned", ANAS, f"/ask/visits/owned?sql={BY}"),
     Entry("GET /ask/{name}/owned", BADLY, f"/ask/visits/owned?{SOUGHT.replace('COUNT', 'BAD')}"),
@@ -94,6 +97,8 @@ MATRIX = [
     Entry("GET /answers/{key}", NOT_THERE, "/answers/of-nobody"),
     Entry("GET /answers/{key}/chart.svg", ANAS, "/answers/of-ana/chart.svg"),
     Entry("GET /answers/{key}/chart.svg", NOT_THERE, "/answers/of-ben/chart.svg"),
+    Entry("GET /answers/{key}/answer.ipynb", ANAS, "/answers/of-ana/answer.ipynb"),
+    Entry("GET /answers/{key}/answer.ipynb", NOT_THERE, "/answers/of-ben/answer.ipynb"),
     Entry("GET /answers/{key}/answer.{ending}", ANAS, "/answers/of-ana/answer.csv"),
     Entry("GET /answers/{key}/answer.{ending}", ANAS, "/answers/of-ana/answer.json"),
     Entry("GET /answers/{key}/answer.{ending}", ANAS, "/answers/of-ana/answer.parquet"),
@@ -199,7 +204,9 @@ def told(found: httpx2.Response) -> tuple[int, str, list[str]]:
     return found.status_code, found.text, [name for name in found.headers if name != "x-request-number"]
 
 
-@pytest.mark.parametrize("ending", ["", "/chart.svg", "/answer.csv", "/answer.json", "/answer.parquet"])
+@pytest.mark.parametrize(
+    "ending", ["", "/chart.svg", "/answer.csv", "/answer.json", "/answer.parquet", "/answer.ipynb"]
+)
 def test_another_persons_answer_is_not_there(everybody: dict[str, Visit], ending: str) -> None:
     """Guessing links tells nothing: another's answer, and one that there is not, are refused by the same bytes."""
     anas = everybody["eve"].get(f"/answers/of-ana{ending}")
