@@ -14,7 +14,7 @@ import pytest
 
 from inbounds.errors import EngineFailed
 from inbounds.publish import Report
-from inbounds.publish.report import digest_of
+from inbounds.report.report import digest_of
 from inbounds.server.basics.ticks import Ticks
 from inbounds.server.service import asking
 from tests.helpers.reporting import TABLES, proposal, propose, publish

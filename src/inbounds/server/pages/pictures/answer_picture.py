@@ -10,8 +10,8 @@ from fastapi import Query
 from inbounds.plot.answers import BAR_HEIGHT, FRAME_HEIGHT, LINE_HEIGHT, MOST_LETTERS, is_box, is_over_time, lines
 from inbounds.plot.style import matplotlib_or_error
 from inbounds.plot.tables import BOX, MOST_BARS, bars, boxes
-from inbounds.publish.report import ChartKind
 from inbounds.query import Answer
+from inbounds.report.report import ChartKind
 from inbounds.server.pages.pictures.figure import Look, svg
 from inbounds.server.pages.words import shorten
 

@@ -9,7 +9,7 @@ from typing import Annotated
 from fastapi import Path
 from pydantic import AfterValidator, BaseModel, ConfigDict, Field
 
-from inbounds.publish.report import EDITION, NAME, ChartKind
+from inbounds.report.report import EDITION, NAME, ChartKind
 from inbounds.server.service.amounts import Amount, format_amount
 from inbounds.server.service.explaining import LONGEST_SQL
 from inbounds.server.state.report_store import StoredReport
