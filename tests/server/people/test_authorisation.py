@@ -69,6 +69,7 @@ THEIRS = {"json": {"amount": "0.5", "note": "more", "analyst": "eve"}}
 NONE = "0" * 32
 SHARE = {"json": {"title": "For you", "people": ["rita"]}}
 STRANGER = {"json": {"title": "For you", "people": ["somebody"]}}
+FILE = {"json": {"file": "-- report: year\n-- name: visits\n-- epsilon: 0.25\nSELECT COUNT(*) FROM visits"}}
 REJECT: dict[str, Any] = {"json": {}}
 
 MATRIX = [
@@ -116,6 +117,8 @@ MATRIX = [
     Entry("GET /v1/reports/{report}", GONE, GONE, GONE, GONE, f"/v1/reports/{NONE}", rita=GONE),
     Entry("POST /v1/reports", "invalid-parameter", GONE, NO, NO, send={"json": proposal()}),
     Entry("POST /v1/reports", GONE, GONE, NO, NO, send={"json": proposal(dataset="nothing", name="no")}),
+    Entry("POST /v1/datasets/{name}/reports", "invalid-parameter", GONE, NO, NO, "/v1/datasets/visits/reports", FILE),
+    Entry("POST /v1/datasets/{name}/reports", GONE, GONE, NO, NO, "/v1/datasets/nothing/reports", FILE),
     Entry("POST /v1/reports/{report}/approve", NO, NO, "200", NO, "/v1/reports/{pub}/approve"),
     Entry("POST /v1/reports/{report}/approve", NO, NO, GONE, NO, f"/v1/reports/{NONE}/approve"),
     Entry("POST /v1/reports/{report}/reject", NO, NO, "invalid-parameter", NO, "/v1/reports/{pub}/reject", REJECT),
