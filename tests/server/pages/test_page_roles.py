@@ -27,7 +27,7 @@ class Entry:
     fields: dict[str, str] = field(default_factory=dict)
 
     def sent(self, who: Visit, names: Mapping[str, str]) -> httpx2.Response:
-        """Send it: a path names a published report, a proposal and a link by {pub}, {prop} and {link}."""
+        """Send it: a path names a published report, a proposal and a link by {pub}, {prop}, {link} and {revoked}."""
         method, _, route = self.route.partition(" ")
         path = with_names(self.path or route, names)
         return who.post(path, **self.fields) if method == "POST" else who.get(path)
@@ -109,12 +109,15 @@ MATRIX = [
     Entry("POST /answers/{key}/shares/{share}/revoke", NOT_THERE, f"/answers/of-ana/shares/{NONE}/revoke"),
     Entry("POST /answers/{key}/shares/{share}/revoke", NOT_THERE, "/answers/of-ben/shares/{link}/revoke"),
     Entry("GET /shared/{share}", SHARED, "/shared/{link}"),
+    Entry("GET /shared/{share}", NEVER, "/shared/{revoked}"),
     Entry("GET /shared/{share}", NEVER, f"/shared/{NONE}"),
     Entry("GET /shared/{share}/chart.svg", SHARED, "/shared/{link}/chart.svg"),
+    Entry("GET /shared/{share}/chart.svg", NEVER, "/shared/{revoked}/chart.svg"),
     Entry("GET /shared/{share}/chart.svg", NEVER, f"/shared/{NONE}/chart.svg"),
     Entry("GET /shared/{share}/answer.{ending}", SHARED, "/shared/{link}/answer.csv"),
     Entry("GET /shared/{share}/answer.{ending}", SHARED, "/shared/{link}/answer.json"),
     Entry("GET /shared/{share}/answer.{ending}", NEVER, "/shared/{link}/answer.exe"),
+    Entry("GET /shared/{share}/answer.{ending}", NEVER, "/shared/{revoked}/answer.csv"),
     Entry("GET /shared/{share}/answer.{ending}", NEVER, f"/shared/{NONE}/answer.csv"),
     Entry("GET /reports", READERS),
     Entry("POST /reports", (303, 400, 400, 403, 403, 403), fields={"dataset": "visits", "title": "a", "name": "a"}),
@@ -171,7 +174,9 @@ def names(hospital: Served, everybody: dict[str, Visit]) -> dict[str, str]:
     """What reports and links are called: the link is for rita and dora."""
     assert everybody
     ana = hospital.person("ana")
-    return {"pub": publish(hospital), "prop": propose(ana, name="next"), "link": share(ana, "of-ana", "rita", "dora")}
+    link, revoked = share(ana, "of-ana", "rita", "dora"), share(ana, "of-ana", "rita", "dora", "carla")
+    assert ana.delete(f"/v1/answers/of-ana/shares/{revoked}").status_code == 204
+    return {"pub": publish(hospital), "prop": propose(ana, name="next"), "link": link, "revoked": revoked}
 
 
 def test_every_page_is_in_the_matrix(hospital: Served) -> None:

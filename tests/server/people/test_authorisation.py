@@ -28,7 +28,8 @@ class Entry:
     """A request, and what becomes of it for analysts, custodian, auditor and reader: a status or a code.
 
     A path names what is there by its place: {pub} a published report, {prop} a proposal of ana's, {link} an answer of
-    ana's that is shared with rita and dora.
+    ana's that is shared with rita and dora, {revoked} a link to it that was taken back.  What else can become of links
+    is in test_links.py.
     """
 
     route: str
@@ -107,8 +108,10 @@ MATRIX = [
     Entry("GET /v1/answers/{key}/shares", "200", "200", NO, NO, "/v1/answers/of-ana/shares"),
     Entry("DELETE /v1/answers/{key}/shares/{share}", GONE, GONE, NO, NO, f"/v1/answers/of-ana/shares/{NONE}"),
     Entry("DELETE /v1/answers/{key}/shares/{share}", GONE, GONE, NO, NO, "/v1/answers/of-ben/shares/{link}"),
+    Entry("DELETE /v1/answers/{key}/shares/{share}", GONE, GONE, NO, NO, "/v1/answers/of-ana/shares/{revoked}"),
     Entry("GET /v1/shared", "200", "200", "200", "200", rita="200"),
     Entry("GET /v1/shared/{share}", "200", GONE, GONE, "200", "/v1/shared/{link}", rita="200"),
+    Entry("GET /v1/shared/{share}", GONE, GONE, GONE, GONE, "/v1/shared/{revoked}", rita=GONE),
     Entry("GET /v1/shared/{share}", GONE, GONE, GONE, GONE, f"/v1/shared/{NONE}", rita=GONE),
     Entry("GET /v1/shared/{share}", BAD, BAD, BAD, BAD, "/v1/shared/of-ana", rita=BAD),
     Entry("GET /v1/reports", "200", "200", "200", "200", rita="200"),
@@ -166,9 +169,11 @@ def everybody(hospital: Served) -> dict[str, As]:
 @pytest.fixture(scope="module")
 def names(hospital: Served, everybody: dict[str, As]) -> dict[str, str]:
     """What reports and links are called."""
-    published = publish(hospital)
+    published, revoked = publish(hospital), share(everybody["ana"], "of-ana", "rita", "dora", "carla")
+    assert everybody["ana"].delete(f"/v1/answers/of-ana/shares/{revoked}").status_code == 204
     return {
         "pub": published,
+        "revoked": revoked,
         "prop": propose(everybody["ana"], name="next"),
         "link": share(everybody["ana"], "of-ana", "rita", "dora"),
     }
