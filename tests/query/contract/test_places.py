@@ -56,7 +56,7 @@ NO_PLACES = {
 }  # fmt: skip
 """Keys of which it is known that nothing is opened because of what they say."""
 
-ODD = (
+ODD: tuple[Any, ...] = (
     "/etc/passwd",
     "../../secret.csv",
     "postgresql://u:p@evil.example/db",

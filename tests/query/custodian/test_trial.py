@@ -11,6 +11,7 @@ import pytest
 from inbounds.errors import InvalidContract
 from inbounds.ledger import Ledger
 from inbounds.query import Dataset, Inspection
+from inbounds.query.contract.contract import Contract
 from inbounds.query.custodian.trial import DEEPEST, LONGEST, MOST_DOTS, line_of, open_trial
 from inbounds.query.tables import source
 from tests.helpers.watched_places import watching
@@ -71,7 +72,7 @@ def present(tmp_path: Path) -> Iterator[Dataset]:
     (folder / "visits.toml").write_text(CONTRACT, encoding="utf-8")
     Ledger.open(folder / "visits.ledger.db").close()
     with Dataset.load(folder / "visits.toml") as dataset:
-        assert dataset.ledger
+        dataset.ledger.head()  # which opens it
         yield dataset
 
 
@@ -142,7 +143,12 @@ def opened(monkeypatch: pytest.MonkeyPatch) -> list[str]:
     """The sources that are opened, also those that no call of Python's own goes to."""
     seen: list[str] = []
     path_of = source.path_of
-    monkeypatch.setattr(source, "path_of", lambda contract: seen.append(path_of(contract)) or seen[-1])
+
+    def note(contract: Contract) -> str:
+        seen.append(path_of(contract))
+        return seen[-1]
+
+    monkeypatch.setattr(source, "path_of", note)
     return seen
 
 

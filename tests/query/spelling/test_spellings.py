@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Iterator
 from decimal import Decimal
 from pathlib import Path
 from typing import Any
@@ -10,6 +10,7 @@ from typing import Any
 import duckdb
 import pytest
 import sqlglot
+from sqlglot import exp
 
 from inbounds.errors import InvalidQuestion
 from inbounds.query import Dataset
@@ -160,7 +161,12 @@ def test_a_text_is_looked_at_a_fixed_number_of_times(monkeypatch: pytest.MonkeyP
     """However many parts a text has, all of it is walked through twice, and not once more for each of its parts."""
     walks = []
     starts = translate._starts
-    monkeypatch.setattr(translate, "_starts", lambda node: walks.append(node) or starts(node))
+
+    def note(node: exp.Expr) -> Iterator[int]:
+        walks.append(node)
+        return starts(node)
+
+    monkeypatch.setattr(translate, "_starts", note)
     text = " AND ".join(f"CAST(age AS INT) = {number}" for number in range(200))
     translate.translate(sqlglot.parse_one(text, dialect="duckdb"))
     assert len(walks) == 2
