@@ -12,7 +12,7 @@ import pytest
 from inbounds.server.basics.problem import KINDS
 from tests.helpers.page_visitor import Visit, page_routes, visit
 from tests.helpers.reporting import propose, publish, share
-from tests.helpers.served_hospital import COUNT, Served
+from tests.helpers.served_hospital import COUNT, VISITS, Served
 
 PEOPLE = ("nobody", "ana", "eve", "carla", "dora", "rita")
 
@@ -56,6 +56,8 @@ BY = "SELECT clinic, COUNT(*) FROM visits GROUP BY clinic"
 ASKS, BADLY = (303, 303, 404, 403, 403, 403), (303, 400, 404, 403, 403, 403)
 DECIDES, UNKEPT = (303, 403, 403, 303, 403, 403), (303, 403, 403, 404, 403, 403)
 NONE = "0" * 32
+
+CONTRACT = VISITS.format(total=50, per_analyst=20)
 
 MATRIX = [
     Entry("GET /", ALL),
@@ -145,6 +147,20 @@ MATRIX = [
     Entry("GET /keep/{name}", UNKEPT, "/keep/nothing"),
     Entry("GET /keep/{name}/balances.svg", CUSTODIANS, "/keep/visits/balances.svg"),
     Entry("GET /keep/{name}/check", CUSTODIANS, "/keep/visits/check"),
+    Entry("GET /keep/{name}/check", UNKEPT, "/keep/nothing/check"),
+    Entry("GET /keep/{name}/contract", CUSTODIANS, "/keep/visits/contract"),
+    Entry("GET /keep/{name}/contract", CUSTODIANS, "/keep/visits/contract?draft=true"),
+    Entry("GET /keep/{name}/contract", UNKEPT, "/keep/nothing/contract"),
+    Entry(
+        "POST /keep/{name}/contract",
+        CUSTODIANS,
+        "/keep/visits/contract",
+        {"text": CONTRACT},
+    ),
+    Entry("POST /keep/{name}/contract", CUSTODIANS, "/keep/visits/contract", {"text": "nonsense"}),
+    Entry("POST /keep/{name}/contract", UNKEPT, "/keep/nothing/contract", {"text": "a = 1"}),
+    Entry("POST /keep/{name}/contract/file", CUSTODIANS, "/keep/visits/contract/file", {"text": "a = 1"}),
+    Entry("POST /keep/{name}/contract/file", UNKEPT, "/keep/nothing/contract/file", {"text": "a = 1"}),
     Entry("POST /keep/{name}/grants", DECIDES, "/keep/visits/grants", {"amount": "1", "note": "a"}),
     Entry("POST /keep/requests/{number}", UNKEPT, "/keep/requests/99", {"decision": "grant"}),
     Entry("GET /verify", AUDITORS),
@@ -251,6 +267,7 @@ def test_a_role_that_may_not_is_told_nothing(everybody: dict[str, Visit]) -> Non
     """What a page of another role says to whoever may not see it does not depend on what is there."""
     for person, paths in {
         "ana": ("/keep/visits/check", "/keep/nothing/check"),
+        "dora": ("/keep/visits/contract", "/keep/nothing/contract"),
         "carla": ("/answers/a", "/answers/b"),
     }.items():
         first, second = (everybody[person].get(path) for path in paths)
