@@ -14,9 +14,9 @@ from inbounds.display.facts import FactSheet
 from inbounds.display.listing import fold
 from inbounds.display.text import cut_line
 from inbounds.errors import InvalidParameter, InvalidQuestion, ServerRefused
+from inbounds.exact.amount import format_amount, units
 from inbounds.exact.decimals import typed_decimal
 from inbounds.exact.rational import shown
-from inbounds.ledger.values.amount import format_amount, units
 from inbounds.query.answer.answer_json import read_answer
 from inbounds.query.ask.epsilon_search import FoundEpsilon
 from inbounds.query.ask.options import read_row_count

@@ -44,7 +44,7 @@ PLAIN = Context(
     flags=[],
     traps=[InvalidOperation, DivisionByZero, Overflow],
 )
-"""How Python computes with decimal numbers unless told otherwise: said in full, for a caller can also change what new contexts are made of."""
+"""How Python computes with decimals at first, in full: a caller can also change what new contexts are made of."""
 
 
 def is_decimal(text: str) -> bool:

@@ -9,7 +9,7 @@ from typing import Any
 
 from inbounds.bounds.notation import write_end
 from inbounds.errors import InvalidParameter
-from inbounds.ledger.values.amount import fraction
+from inbounds.exact.amount import fraction
 from inbounds.privacy.claim import GREATEST_EPSILON
 from inbounds.query.methods.plan import Plan
 from inbounds.query.methods.wanted_error import PredictedError, Wanted, predict_errors, read_assumed_rows

@@ -9,8 +9,8 @@ from typing import Any
 
 from inbounds.accuracy.confidence import CONFIDENCE
 from inbounds.errors import InvalidParameter, InvalidQuestion
+from inbounds.exact.amount import fraction, units
 from inbounds.exact.rational import as_written, shown
-from inbounds.ledger.values.amount import fraction, units
 from inbounds.privacy.claim import checked_epsilon
 
 LEAST_ODDS = Fraction(1, 10**9)

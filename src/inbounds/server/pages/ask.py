@@ -14,8 +14,8 @@ from starlette.concurrency import run_in_threadpool
 from starlette.responses import Response
 
 from inbounds.errors import InboundsError
+from inbounds.exact.amount import units
 from inbounds.exact.decimals import BLANKS
-from inbounds.ledger.values.amount import units
 from inbounds.query.answer.answer_json import read_answer
 from inbounds.query.methods.plan import Plan
 from inbounds.server.basics.person import Action

@@ -9,7 +9,7 @@ from typing import Any
 from pydantic import ValidationError
 
 from inbounds.errors import AnswerFailed, InboundsError
-from inbounds.ledger.values.amount import fraction
+from inbounds.exact.amount import fraction
 from inbounds.ledger.values.entry import Entry
 from inbounds.query import Answer
 from inbounds.query.answer.unfinished_table import load as unfinished
