@@ -43,7 +43,7 @@ from inbounds.ledger import Ledger
 from inbounds.mechanisms import bounded_laplace
 from inbounds.published import Laplace, Staircase
 from inbounds.query import Dataset, Inspection
-from inbounds.query.answer.whole_range import NOTHING_LEARNT
+from inbounds.results.nothing_learnt import NOTHING_LEARNT
 from tests.helpers.demo_server import ADDRESS, served
 from tests.helpers.programs import ROOT
 
