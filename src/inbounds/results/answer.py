@@ -12,6 +12,7 @@ from inbounds.accuracy.confidence import CONFIDENCE
 from inbounds.display import frame_export
 from inbounds.display.listing import fold
 from inbounds.results.answer_table import lay_out
+from inbounds.results.cell_kinds import find_kind
 from inbounds.results.cover import AT_ONCE_CAVEAT, Cover, end_name, interval_name
 from inbounds.results.nothing_learnt import TOO_FEW_ROWS, WholeRange
 from inbounds.results.pivot_table import pivot_answer
@@ -214,7 +215,17 @@ class Answer:
 
     def to_arrow(self) -> Any:
         """Return the rows as an Arrow table, with their expected noise and the ends of their intervals."""
-        return frame_export.to_arrow(self.by_column())
+        return frame_export.to_arrow(self.by_column(), self._kinds())
+
+    def __arrow_c_stream__(self, requested_schema: object = None) -> object:
+        """Hand the same table to whatever reads Arrow: `polars.DataFrame(answer)`, `duckdb.sql("FROM answer")`."""
+        table = frame_export.to_arrow(self.by_column(), self._kinds(), "handing over an answer through Arrow")
+        return table.__arrow_c_stream__(requested_schema)
+
+    def _kinds(self) -> dict[str, str]:
+        """Return what the cells of each column are; of a measure, also where nothing was learnt."""
+        kinds = {name: find_kind(cells) for name, cells in self.by_column().items()}
+        return kinds | {name: find_kind(row[i] for row in self.rows) for i, name in enumerate(self.columns)}
 
     def by_column(self) -> dict[str, list[Any]]:
         """Return everything by columns: groups, measures, their expected noise and the ends of their intervals.
