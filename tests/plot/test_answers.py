@@ -12,9 +12,9 @@ import pytest
 from inbounds import plot
 from inbounds.plot.tables import MOST_BARS
 from inbounds.query import Answer
-from inbounds.query.answer.answer import PRACTICE
-from inbounds.query.answer.interval_cover import Cover
-from inbounds.query.answer.whole_range import WholeRange
+from inbounds.results.answer import PRACTICE
+from inbounds.results.cover import Cover
+from inbounds.results.nothing_learnt import WholeRange
 
 
 def answer(columns: tuple[str, ...], rows: Any, intervals: Any, *, measures: int = 1, practice: bool = False) -> Answer:

@@ -6,18 +6,16 @@ from abc import ABC, abstractmethod
 from collections.abc import Iterable, Mapping
 from os import PathLike
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import Any
 from urllib.parse import quote
 
 from inbounds.client.link import Link
 from inbounds.client.report_entry import ReportEntry
 from inbounds.errors import InvalidReport
-from inbounds.ledger.values.amount import format_amount, units
-from inbounds.query.answer.answer_json import read_answer
-from inbounds.report import Report
-
-if TYPE_CHECKING:
-    from inbounds.query import Answer
+from inbounds.exact.amount import format_amount, units
+from inbounds.report.report import Report
+from inbounds.results.answer import Answer
+from inbounds.results.answer_json import read_answer
 
 
 class Publishing(ABC):

@@ -13,9 +13,9 @@ from fractions import Fraction
 from functools import cached_property
 from typing import Any, Literal
 
-from inbounds.bounds.notation import write_end
-from inbounds.query.answer.answer import Answer
-from inbounds.query.answer.answer_json import read_answer, write_answer
+from inbounds.exact.rational import write_fraction
+from inbounds.results.answer import Answer
+from inbounds.results.answer_json import read_answer, write_answer
 
 FORMAT = "inbounds report 1"
 
@@ -127,7 +127,7 @@ class Report:
             "analyst": self.analyst,
             "published": self.published,
             "practice": self.practice,
-            "epsilon": write_end(self.epsilon),
+            "epsilon": write_fraction(self.epsilon),
             "contract": self.contract,
             "ledger_head": self.ledger_head,
             "tables": [table.data() for table in self.tables],

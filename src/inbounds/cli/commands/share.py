@@ -97,7 +97,7 @@ def show_answer(link_id: LinkId, server: ServerAddress, key_file: KeyFile = None
     Example:
       inbounds share show 5b1e --server https://inbounds.hospital.example
     """
-    from inbounds.query.answer.answer_json import write_answer  # noqa: PLC0415
+    from inbounds.results.answer_json import write_answer  # noqa: PLC0415
 
     with connected(server, key_file) as connection:
         link = find_entry(connection.shared(), link_id, "link", "inbounds share list shows all of them")

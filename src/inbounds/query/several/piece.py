@@ -7,16 +7,17 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from typing import Any
 
-from inbounds.query.answer.answer import Answer
 from inbounds.query.answer.apply_view import Viewer
-from inbounds.query.answer.interval_cover import Cover
+from inbounds.query.answer.made_answer import cover_intervals
 from inbounds.query.answer.released.needed_cells import raise_confidence
 from inbounds.query.answer.released.source_column import SourceColumn
-from inbounds.query.answer.reshaped.pivot_table import pivot_answer
 from inbounds.query.answer.view import View
 from inbounds.query.query import Query
 from inbounds.query.question.question import Question
 from inbounds.query.several.cells import NOTHING, add_cells, cells_of
+from inbounds.results.answer import Answer
+from inbounds.results.cover import Cover
+from inbounds.results.pivot_table import pivot_answer
 
 Questions = tuple[Question, ...]
 
@@ -169,7 +170,7 @@ class Asked(Piece):
         else:
             answer, count = released[paid.questions], len(paid.questions)
             confidences = answer.confidences or (answer.confidence,) * answer.measures
-            answer = replace(answer.about(paid.questions, paid.places, paid.asked), confidences=confidences)
+            answer = replace(cover_intervals(answer, paid.questions, paid.places, paid.asked), confidences=confidences)
         answer = replace(answer, confidence=confidence, simultaneous=hold_at_once(released))
         answer = self.scalars.add_to(answer, released, sure[count:])
         shown = self._viewer(answer).apply(self._view)

@@ -13,7 +13,7 @@ from inbounds.code.notebook import KIND as NOTEBOOK
 from inbounds.code.notebook import write_notebook
 from inbounds.code.place import OnServer
 from inbounds.code.question_code import WrittenQuestion, write_code
-from inbounds.ledger.values.amount import fraction
+from inbounds.exact.amount import fraction
 from inbounds.server.basics.person import Action, Person
 from inbounds.server.basics.problem import Problem
 from inbounds.server.pages.page import redirect, render_page, svg_response

@@ -18,10 +18,10 @@ from inbounds.code.notebook import write_notebook
 from inbounds.code.place import OnServer
 from inbounds.code.question_code import WrittenQuestion, write_code
 from inbounds.errors import InboundsError
+from inbounds.exact.amount import units
 from inbounds.exact.decimals import BLANKS
-from inbounds.ledger.values.amount import units
-from inbounds.query.answer.answer_json import read_answer
 from inbounds.query.methods.plan import Plan
+from inbounds.results.answer_json import read_answer
 from inbounds.server.basics.person import Action
 from inbounds.server.basics.problem import Problem, to_problem
 from inbounds.server.pages.page import redirect, render_fragment, render_page, svg_response
