@@ -7,7 +7,7 @@ from fractions import Fraction
 import pytest
 
 from inbounds import Bounds
-from inbounds.cli.commands.release import _Asked, _release_one
+from inbounds.cli.commands.numbers.release import _Asked, _release_one
 from inbounds.mechanisms.exact_release import release_all
 from inbounds.published import Laplace
 

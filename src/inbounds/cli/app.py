@@ -9,22 +9,18 @@ import typer
 from inbounds import __version__
 from inbounds.cli.commands import (
     budget,
-    certify,
     check,
     demo,
     discover,
     explain,
     init,
     keys,
-    plan,
     practise,
-    publish,
     query,
-    release,
-    reports,
     serve,
-    share,
 )
+from inbounds.cli.commands.numbers import certify, plan, release
+from inbounds.cli.commands.publishing import publish, reports, share
 from inbounds.cli.shell.arguments import Command, CommandGroup
 
 ORDER = (

@@ -12,8 +12,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from inbounds import Bounds, recommend
-from inbounds.cli.commands import plan
-from inbounds.cli.commands.plan import FIRST, LAST, epsilon_of, least
+from inbounds.cli.commands.numbers import plan
+from inbounds.cli.commands.numbers.plan import FIRST, LAST, epsilon_of, least
 from tests.cli.conftest import Type, within_80
 
 SMALL = ("--bounds", "[0, 8] step 1", "--sensitivity", "1")

@@ -8,7 +8,7 @@ from pathlib import Path
 
 import pytest
 
-from inbounds.cli.commands import publish as command
+from inbounds.cli.commands.publishing import publish as command
 from inbounds.errors import InvalidParameter
 from inbounds.publish import Report, destinations
 from tests.cli.conftest import Type, within_80

@@ -1,0 +1,1 @@
+"""Commands about numbers, which are released, planned and certified without a table."""
