@@ -19,7 +19,7 @@ def none(contract: Contract) -> float:
 
 def main() -> None:
     """Serve what a custodian's file says, in this process."""
-    open_datasets._tick = none
+    open_datasets.read_tick = none
     path = Path(sys.argv[1])
     file = CustodianFile.load(path)
     run(path, file, listening(file))

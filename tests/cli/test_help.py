@@ -26,7 +26,7 @@ from tests.helpers.programs import ROOT
 
 PAGE = ROOT / "docs" / "cli.md"
 INBOUNDS: Any = typer.main.get_command(app)
-GROUPS = ("budget", "discover", "keys")
+GROUPS = ("budget", "discover", "keys", "reports", "share")
 COMMANDS: dict[str, Any] = {
     **{name: command for name, command in INBOUNDS.commands.items() if name not in GROUPS},
     **{
@@ -38,6 +38,10 @@ COMMANDS: dict[str, Any] = {
 }
 
 
+ABOUT_SERVERS = [name for name in COMMANDS if name.startswith(("reports ", "share "))]
+"""What asks a server: tests/cli/commands/test_reports.py runs their examples.  `serve` does not end by itself."""
+
+
 def run_line(typed: Type, line: str) -> Typed:
     """Run a line of a shell that is one of our commands, or printf piped into one."""
     before, _, after = line.rpartition("| ")
@@ -45,6 +49,13 @@ def run_line(typed: Type, line: str) -> Typed:
     words = shlex.split(after if stdin else line)
     assert words[0] == "inbounds"
     return typed(*words[1:], stdin=stdin)
+
+
+def example_of(help_text: str, name: str) -> str:
+    """Return the example in the help of a command, in one line."""
+    (example,) = re.findall(r"Example:\n +(inbounds .*?)\n\n", help_text, re.DOTALL)
+    assert example.startswith(f"inbounds {name}")
+    return re.sub(r"\\\n *", "", example)
 
 
 def add_delta(clinic: Path) -> None:
@@ -57,12 +68,15 @@ def test_there_is_every_command() -> None:
     """The commands are those that the page promises."""
     about_numbers = {"release", "plan", "certify"}
     about_tables = {"init", "check", "discover", "practise", "keys", "query", "explain", "publish", "budget"}
-    assert set(INBOUNDS.commands) == {*about_numbers, *about_tables, "serve", "demo"}
+    about_servers = {"reports", "share", "serve"}
+    assert set(INBOUNDS.commands) == {*about_numbers, *about_tables, *about_servers, "demo"}
     copies = {"backup", "restore", "accept-restore"}
     asked = {"show", "grant", "contract", "delta", "verify", "statement"}
     assert set(INBOUNDS.commands["budget"].commands) == asked | copies
     assert set(INBOUNDS.commands["discover"].commands) == {"keys", "limit", "bounds"}
     assert set(INBOUNDS.commands["keys"].commands) == {"discover", "issue", "list", "revoke"}
+    assert set(INBOUNDS.commands["reports"].commands) == {"list", "show", "propose", "approve", "reject"}
+    assert set(INBOUNDS.commands["share"].commands) == {"answer", "list", "show", "revoke"}
 
 
 def serve_to_ana(folder: Path) -> None:
@@ -79,7 +93,7 @@ def serve_to_ana(folder: Path) -> None:
 
 
 @pytest.mark.slow
-@pytest.mark.parametrize("name", [name for name in COMMANDS if name != "serve"])  # which does not end by itself
+@pytest.mark.parametrize("name", [name for name in COMMANDS if name not in (*ABOUT_SERVERS, "serve")])
 def test_every_help_has_an_example_that_runs(typed: Type, clinic: Path, name: str) -> None:
     """The help of a command fits 80 columns, and its example does what it should."""
     help_text = typed(*name.split(), "--help")
@@ -93,15 +107,20 @@ def test_every_help_has_an_example_that_runs(typed: Type, clinic: Path, name: st
     if name == "budget restore":
         typed("budget", "backup", "budget-copy.db", "--dataset", "clinic.toml")
     serve_to_ana(clinic)
-    (example,) = re.findall(r"Example:\n +(inbounds .*?)\n\n", help_text.out, re.DOTALL)
-    assert example.startswith(f"inbounds {name}")
-    found = run_line(typed, re.sub(r"\\\n *", "", example))
+    found = run_line(typed, example_of(help_text.out, name))
     assert (found.code, found.err) == (0, "")
     assert found.out
 
 
 @pytest.mark.parametrize(
-    "words", [("--help",), ("-h",), ("budget", "--help"), ("discover", "-h"), ("keys", "--help"), ("serve", "-h")]
+    "words",
+    [
+        ("--help",),
+        ("-h",),
+        *((group, "--help") for group in GROUPS),
+        ("serve", "-h"),
+        *((*name.split(), "-h") for name in ABOUT_SERVERS),
+    ],
 )
 def test_help_fits(typed: Type, words: tuple[str, ...]) -> None:
     """The overview fits 80 columns, and no summary in it is cut off."""

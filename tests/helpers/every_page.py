@@ -53,6 +53,7 @@ ANALYSTS = [
     f"/shared/{LINK}",
 ]
 CUSTODIANS = ["/keep", "/keep/visits", "/keep/births", "/keep/keys", "/keep/visits/check", "/keep/nothing"]
+CUSTODIANS += ["/keep/visits/contract", "/keep/visits/contract?draft=true", "/keep/births/contract"]
 CUSTODIANS += ["/reports", f"/reports/{PUBLISHED}", f"/reports/{PROPOSED}", f"/shared/{LINK}"]
 READERS = ["/reports", f"/reports/{PUBLISHED}", f"/reports/{PROPOSED}", f"/shared/{LINK}", "/ask", "/"]
 AUDITORS = [

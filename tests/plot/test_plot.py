@@ -485,4 +485,4 @@ def test_the_pictures_of_the_documentation_can_be_drawn(tmp_path: Path) -> None:
 
 def test_only_pictures_are_public() -> None:
     """The module offers what draws, and nothing else."""
-    assert plot.__all__ == ["against_epsilon", "bars", "boxes", "densities", "errors", "loss"]
+    assert plot.__all__ == ["against_epsilon", "bars", "boxes", "chart", "densities", "errors", "lines", "loss"]

@@ -21,7 +21,9 @@ from inbounds.cli.commands import (
     publish,
     query,
     release,
+    reports,
     serve,
+    share,
 )
 from inbounds.cli.shell.arguments import Command, CommandGroup
 
@@ -36,6 +38,8 @@ ORDER = (
     "query",
     "explain",
     "publish",
+    "reports",
+    "share",
     "budget",
     "keys",
     "serve",
@@ -67,6 +71,8 @@ app.command("practise", cls=Command)(practise.command)
 app.command("query", cls=Command)(query.command)
 app.command("explain", cls=Command)(explain.command)
 app.command("publish", cls=Command)(publish.command)
+app.add_typer(reports.app, name="reports")
+app.add_typer(share.app, name="share")
 app.add_typer(budget.app, name="budget")
 app.add_typer(keys.app, name="keys")
 app.add_typer(discover.app, name="discover")

@@ -6,8 +6,10 @@ visits.sql("SELECT clinic, AVG(age) FROM visits GROUP BY clinic").ask(0.5)
 """
 
 from inbounds.client.connection import Connection, connect
+from inbounds.client.link import Link
 from inbounds.client.remote_dataset import RemoteDataset
 from inbounds.client.remote_query import RemoteExplanation, RemoteQuery
+from inbounds.client.report_entry import ReportEntry, ReportQuestionEntry
 from inbounds.errors import (
     AnswerFailed,
     BudgetExceeded,
@@ -35,9 +37,12 @@ __all__ = [
     "InvalidParameter",
     "InvalidQuestion",
     "LedgerUnavailable",
+    "Link",
     "RemoteDataset",
     "RemoteExplanation",
     "RemoteQuery",
+    "ReportEntry",
+    "ReportQuestionEntry",
     "RequestReused",
     "ServerError",
     "ServerRefused",

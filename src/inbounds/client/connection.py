@@ -9,6 +9,7 @@ from types import TracebackType
 from typing import Any
 from urllib.parse import quote, urlsplit
 
+from inbounds.client.publishing import Publishing
 from inbounds.client.refusals import read_refusal
 from inbounds.client.remote_dataset import RemoteDataset
 from inbounds.client.waiting import Waiting
@@ -30,6 +31,13 @@ AGAIN = {
 """What is worth asking again, by status and code: nothing of it was charged, or it is charged once only."""
 
 
+MANY_QUERIES = 5
+"""So many times as long is waited for a request that runs many queries, each of which leaves at its tick."""
+
+DELETED = 204
+"""The status of a response that has no body, because what it was about is gone."""
+
+
 def connect(url: str, *, key: str | None = None, patience: float = 60, **options: Any) -> Connection:
     """Connect to a server, which is then queried like a local table.
 
@@ -40,7 +48,7 @@ def connect(url: str, *, key: str | None = None, patience: float = 60, **options
     return Connection(url, key=key, patience=patience, **options)
 
 
-class Connection:
+class Connection(Publishing):
     """A connection to a server, as returned by `connect`."""
 
     def __init__(self, url: str, *, key: str | None = None, patience: float = 60, **options: Any) -> None:
@@ -72,15 +80,23 @@ class Connection:
         known = {name: value for name, value in parameters.items() if value is not None}
         return self._send("GET", path, None, Waiting(self._patience), params=known)
 
-    def consult(self, path: str, body: dict[str, Any]) -> Any:
-        """Send a POST request that changes nothing, and so may be repeated."""
-        return self._send("POST", path, None, Waiting(self._patience), json=body)
+    def consult(self, path: str, body: dict[str, Any], *, is_long: bool = False) -> Any:
+        """Send a POST request that may be repeated: it changes nothing, or the same once only.
+
+        One that runs many queries is waited for longer.
+        """
+        patience = MANY_QUERIES * self._patience if is_long else self._patience
+        return self._send("POST", path, None, Waiting(patience), json=body)
 
     def post(self, path: str, body: dict[str, Any], request_id: str | None = None) -> Any:
         """Send a POST request; with a request id it is retried after a lost connection, and takes effect once only."""
         headers = {} if request_id is None else {"Idempotency-Key": request_id}
         waiting = Waiting(0 if request_id is None else self._patience)
         return self._send("POST", path, request_id, waiting, json=body, headers=headers)
+
+    def delete(self, path: str) -> None:
+        """Send a DELETE request, once."""
+        self._send("DELETE", path, None, Waiting(0))
 
     def _send(self, method: str, path: str, request_id: str | None, waiting: Waiting, **content: Any) -> Any:
         while True:
@@ -91,6 +107,8 @@ class Connection:
                     continue
                 raise ServerUnreachable(_describe_problem(problem), request_id) from None
             self._reached = True
+            if method == "DELETE" and response.status_code == DELETED:
+                return None
             refused = read_refusal(response, request_id)
             if refused is None:
                 return response.json()

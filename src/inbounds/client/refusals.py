@@ -20,6 +20,9 @@ SAME = {
     "no-table": errors.ProjectionFailed,
 }
 
+FAILED = {"statement-failed": "remote", "statement-stopped": errors.OVERTIME}
+"""What became of a statement, as an error calls it."""
+
 PAID = ("request-running", "ledger-unavailable", "no-table", "unknown")
 """After these a question may have been charged, and whoever asks again needs its request id."""
 
@@ -51,10 +54,10 @@ def _make_error(
 ) -> errors.InboundsError:
     if code == "budget-exceeded":
         return _make_budget_error(detail, body)
-    if code == "statement-stopped":
-        return errors.EngineFailed(errors.OVERTIME, request_id)
-    if code == "statement-failed":
-        return errors.EngineFailed("remote", request_id, charged=body.get("charged") is not False)
+    if "table" in body:  # of a report, which goes on otherwise than a question does: the server says how
+        return errors.ServerRefused(detail, code, status)
+    if code in FAILED:
+        return errors.EngineFailed(FAILED[code], request_id, charged=body.get("charged") is not False)
     if code == "answer-failed":
         return errors.AnswerFailed(request_id)
     if code == "ledger-unavailable":

@@ -3,7 +3,8 @@
 Needs `inbounds[plot]`.
 """
 
+from inbounds.plot.answers import chart, lines
 from inbounds.plot.pictures import against_epsilon, densities, errors, loss
 from inbounds.plot.tables import bars, boxes
 
-__all__ = ["against_epsilon", "bars", "boxes", "densities", "errors", "loss"]
+__all__ = ["against_epsilon", "bars", "boxes", "chart", "densities", "errors", "lines", "loss"]

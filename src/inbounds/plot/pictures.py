@@ -35,7 +35,7 @@ from inbounds.plot.curves import (
     sample,
     stairs,
 )
-from inbounds.plot.style import BAND, COLOURS, GREY, SHADE, matplotlib_or_error, panel
+from inbounds.plot.style import BAND, COLOURS, GREY, SHADE, matplotlib_or_error, new_figure, panel
 from inbounds.privacy.claim import Promise
 from inbounds.published.croft2022.adaptive import AdaptiveLaplace
 
@@ -151,7 +151,7 @@ def against_epsilon(
         raise InvalidParameter("epsilons must hold at least one number, got none; name one")
     promises = [Promise.of(bounds, sensitivity, epsilon, "standard", 0, False) for epsilon in asked]
     unit = float(promises[0].sensitivity)
-    figure: Figure = matplotlib_or_error().figure.Figure(figsize=(8, 4.6), dpi=100, layout="constrained")
+    figure = new_figure(height=4.6)
     left, right = figure.subplots(1, 2)
     xs = [float(promise.epsilon) for promise in promises]
     for number, (name, make) in enumerate(drawn_mechanisms(Requirements(bounds, sensitivity, asked[0]))):

@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
+    from matplotlib.figure import Figure
     from matplotlib.text import Text
 
 COLOURS = ("#0072B2", "#D55E00", "#009E73", "#CC79A7", "#E69F00", "#56B4E9")
@@ -29,15 +30,29 @@ def matplotlib_or_error() -> Any:
     return library
 
 
+def new_figure(width: float = 8, height: float = 5) -> Figure:
+    """Return a figure of so many inches, which a notebook shows."""
+    matplotlib_or_error()
+    from inbounds.plot.shown_figure import ShownFigure  # noqa: PLC0415  which is made of it
+
+    return ShownFigure(figsize=(width, height), dpi=100, layout="constrained")
+
+
 def panel(axes: Axes | None) -> Axes:
     """Return the axes to draw into: those given, or those of a new figure."""
-    library = matplotlib_or_error()
-    if axes is not None:
-        return axes
-    return library.figure.Figure(figsize=(8, 5), dpi=100, layout="constrained").add_subplot()
+    matplotlib_or_error()
+    return new_figure().add_subplot() if axes is None else axes
 
 
 def as_written(texts: Iterable[Text]) -> None:
     """Show names of users letter by letter: what stands between two signs of dollar is no formula."""
     for text in texts:
         text.set_parse_math(False)
+
+
+def format_dates(axes: Axes) -> None:
+    """Write days below an axis as shortly as they can be told apart."""
+    library = matplotlib_or_error().dates
+    locator = library.AutoDateLocator(minticks=2, maxticks=5)  # of at least five, some minutes have none
+    axes.xaxis.set_major_locator(locator)
+    axes.xaxis.set_major_formatter(library.ConciseDateFormatter(locator))

@@ -61,6 +61,10 @@ class ChartedAnswer(Protocol):
     def interval_names(self) -> tuple[str | None, ...]:
         """What the intervals of each measure are called; None for a measure that has none."""
 
+    @property
+    def practice_notice(self) -> str | None:
+        """What stands above an answer about made-up rows; None above others."""
+
 
 def boxes(answer: ChartedAnswer, *, axes: Axes | None = None) -> Figure:
     """Draw a box plot for each group of an answer with five quantiles: whisker, box, median, box, whisker.
@@ -73,7 +77,7 @@ def boxes(answer: ChartedAnswer, *, axes: Axes | None = None) -> Figure:
     ax = panel(axes)
     days = isinstance(answer.rows[0][-1], date)
     statistics = [
-        {"label": _label(row[:-BOX]), **dict(zip(PARTS, (_height(value) for value in row[-BOX:]), strict=True))}
+        {"label": label(row[:-BOX]), **dict(zip(PARTS, (_height(value) for value in row[-BOX:]), strict=True))}
         for row in answer.rows
     ]
     style = {"color": COLOURS[0], "linewidth": 1.6}
@@ -117,7 +121,7 @@ def bars(answer: ChartedAnswer, *, horizontal: bool = False, axes: Axes | None =
     for place, (interval,) in zip(places, answer.intervals, strict=True):
         if interval is not None:
             ax.plot([place, place], list(interval), color=GREY, linewidth=1.4, marker="_", markersize=8)
-    ax.set_xticks(list(places), [_label(row[:-1]) for row in answer.rows], rotation=30, ha="right")
+    ax.set_xticks(list(places), [label(row[:-1]) for row in answer.rows], rotation=30, ha="right")
     ax.set_xlabel(said_of(name, "line"))
     ax.set_ylabel(answer.columns[-1])
     as_written([*ax.get_xticklabels(), ax.yaxis.label])
@@ -145,7 +149,7 @@ def _draw_lying_bars(answer: ChartedAnswer, ax: Axes) -> Figure:
     for place, (interval,) in zip(places, answer.intervals, strict=True):
         if interval is not None:
             ax.plot(list(interval), [place, place], color=ink, linewidth=1.3, marker="|", markersize=7)
-    ax.set_yticks(list(places), [_label(row[:-1]) for row in answer.rows])
+    ax.set_yticks(list(places), [label(row[:-1]) for row in answer.rows])
     ax.set_ylim(len(answer.rows) - 0.4, -0.6)
     ax.set_xlabel(f"{answer.columns[-1]}\n{said_of(name, 'line')}")
     as_written([*ax.get_yticklabels(), ax.xaxis.label])
@@ -156,7 +160,8 @@ def _height(value: Any) -> Any:
     return matplotlib_or_error().dates.date2num(value) if isinstance(value, date) else value
 
 
-def _label(keys: Sequence[Any]) -> str:
+def label(keys: Sequence[Any]) -> str:
+    """Return what a group is called."""
     return ", ".join("(all)" if key is None else str(key) for key in keys)
 
 

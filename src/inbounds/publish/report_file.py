@@ -29,8 +29,8 @@ from inbounds.errors import InvalidParameter, InvalidReport
 from inbounds.exact.amount import format_amount, fraction, units
 from inbounds.exact.decimals import typed_decimal
 from inbounds.exact.rational import as_written, shown
-from inbounds.publish.report import EDITION, LONGEST_NAME, NAME, ChartKind
 from inbounds.publish.sql_tokens import read_comments, slice_of, split_at, tokenize, unclosed_line
+from inbounds.report.report import EDITION, LONGEST_NAME, NAME, ChartKind
 
 HEAD_KEYS = ("report", "title", "description", "edition", "total", "consistent")
 QUESTION_KEYS = ("name", "title", "description", "epsilon", "error", "rows", "weight", "chart")

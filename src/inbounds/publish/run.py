@@ -16,10 +16,10 @@ from inbounds.display.progress import Progress, check_progress, reporting
 from inbounds.errors import BudgetExceeded, InvalidReport, RequestReused
 from inbounds.publish.asker import Asker, Paid, asker_of
 from inbounds.publish.plan import PlannedRequest, ReportPlan, describe_together, fits_all, prefix_of
-from inbounds.publish.report import PublishedTable, Report
 from inbounds.publish.report_file import amount_text
 from inbounds.publish.together import PlannedQuestion
 from inbounds.query.dataset import Dataset
+from inbounds.report.report import PublishedTable, Report
 
 if TYPE_CHECKING:
     from inbounds.client import RemoteDataset

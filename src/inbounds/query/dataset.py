@@ -35,6 +35,7 @@ from inbounds.query.contract.budget import Budget
 from inbounds.query.contract.contract import Contract
 from inbounds.query.contract.faults import read_all
 from inbounds.query.contract.listed_keys import digest_keys
+from inbounds.query.contract.places import keep_places
 from inbounds.query.engines.engine import Engine
 from inbounds.query.made_tables import MadeTables
 from inbounds.query.methods.plan import Plan
@@ -75,15 +76,23 @@ class Dataset(MadeTables, Overview):
         spark: Any = None,
         ledger: Where | Ledger | None = None,
         create_ledger: bool = True,
+        within: Contract | None = None,
     ) -> None:
-        self.contract = contract
-        self.tables, budget = read_all(contract, lambda text: (Tables.of(text, spark), Budget.of(text)))
+        """Open the dataset that a contract describes; one `within` another has the places of that, whatever it says."""
+
+        def read(contract: Contract) -> tuple[Tables, Budget]:
+            own = contract if within is None else keep_places(contract, within)
+            return Tables.of(own, spark), Budget.of(own)
+
+        # Each time that it is read: putting one fault right can make a place of what was none.
+        self.tables, budget = read_all(contract, read)
+        self.contract = contract if within is None else keep_places(contract, within)
         self.table = self.tables.main
         self.is_practice = self.tables.is_practice
         self.total, self.per_analyst = budget.total, budget.per_analyst
         self.delta, self.delta_reserved = budget.delta, budget.delta_reserved
         self._sources = {"frame": frame, "spark": spark}
-        self._account = Account(contract, self.tables, budget, ledger, create_ledger, frame is not None)
+        self._account = Account(self.contract, self.tables, budget, ledger, create_ledger, frame is not None)
         self._selects: dict[str, Statement | PivotedSelect] = {}
         self._plans: dict[tuple[Any, ...], Plan] = {}
         self._planning: dict[tuple[Any, ...], Lock] = {}

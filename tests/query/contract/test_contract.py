@@ -143,6 +143,38 @@ def test_a_missing_table_is_told(tmp_path: Path, table: str) -> None:
         load(tmp_path, "\n\n".join(blocks))
 
 
+@pytest.mark.parametrize(
+    ("text", "why"),
+    [
+        (f"a = {'[' * 20_000}{']' * 20_000}", "nested"),
+        (f"a = {'{a = ' * 10_000}1{'}' * 10_000}", "nested"),
+        (f"a = {'9' * 5000}", "thousands of digits"),
+    ],
+)
+def test_what_only_a_machine_writes_is_refused_like_the_rest(text: str, why: str) -> None:
+    """Nesting without end and numbers of thousands of digits are faults of a contract, not of the reader."""
+    with pytest.raises(InvalidContract, match=rf"contract: .*{why}.*; write"):
+        Contract.parse(text)
+
+
+def test_a_header_is_found_in_one_pass() -> None:
+    """A line that begins like a header and is none, such as a list of lists, is passed over without trying its parts.
+
+    An expression that tries every way to share the blanks would take hours for this line.
+    """
+    contract = Contract.parse(f"[dataset]\nmap = [\n[{' ' * 50_000}1\n]]\nname = 'visits'")
+    assert contract.line("dataset", "name") == 5
+
+
+def test_a_table_has_one_description(tmp_path: Path) -> None:
+    """[tables.other.dataset], which would take the place of what [tables.other] says, is refused as unknown."""
+    other = (
+        '[tables.other]\nsource = "other.parquet"\nunit = "person"\n[tables.other.dataset]\nsource = "third.parquet"\n'
+    )
+    with pytest.raises(InvalidContract, match=r"line 21: unknown key 'dataset' in \[tables.other\]; write"):
+        load(tmp_path, GOOD.replace("[budget]", f"{other}[budget]"))
+
+
 def test_what_is_fine_passes(tmp_path: Path) -> None:
     """A contract without a mistake is read as it is written."""
     dataset = load(tmp_path, GOOD)

@@ -2,16 +2,19 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Iterator
 from decimal import Decimal
 from pathlib import Path
 from typing import Any
 
 import duckdb
 import pytest
+import sqlglot
+from sqlglot import exp
 
 from inbounds.errors import InvalidQuestion
 from inbounds.query import Dataset
+from inbounds.query.spelling import translate
 from inbounds.query.spelling.clauses import OF_MANY_ROWS
 from inbounds.query.spelling.spelling import Spelling
 from inbounds.query.spelling.spellings import SPELLINGS
@@ -152,3 +155,18 @@ def test_what_has_no_other_spelling_is_refused(visits: Dataset, sql: str, why: s
     """A word that would be dropped by translating is refused, and so is what a row could make fail."""
     with pytest.raises(InvalidQuestion, match=why):
         visits.sql(sql)
+
+
+def test_a_text_is_looked_at_a_fixed_number_of_times(monkeypatch: pytest.MonkeyPatch) -> None:
+    """However many parts a text has, all of it is walked through twice, and not once more for each of its parts."""
+    walks = []
+    starts = translate._starts
+
+    def note(node: exp.Expr) -> Iterator[int]:
+        walks.append(node)
+        return starts(node)
+
+    monkeypatch.setattr(translate, "_starts", note)
+    text = " AND ".join(f"CAST(age AS INT) = {number}" for number in range(200))
+    translate.translate(sqlglot.parse_one(text, dialect="duckdb"))
+    assert len(walks) == 2

@@ -14,7 +14,7 @@ import pytest
 
 from inbounds.errors import EngineFailed
 from inbounds.publish import Report
-from inbounds.publish.report import digest_of
+from inbounds.report.report import digest_of
 from inbounds.server.basics.ticks import Ticks
 from inbounds.server.service import asking
 from tests.helpers.reporting import TABLES, proposal, propose, publish
@@ -128,7 +128,9 @@ def test_an_interrupted_report_goes_on(served: Served, ana: As, carla: As, monke
 
     with monkeypatch.context() as patch:
         patch.setattr(engine, "run", failing)
-        refused(carla.post(f"/v1/reports/{name}/approve"), 503, "statement-failed")
+        said = refused(carla.post(f"/v1/reports/{name}/approve"), 503, "statement-failed")
+    assert said.startswith("ages: ")
+    assert said.endswith("the charge stands: approve the report again, at no extra cost")
     assert spent(served) == (2, "0.75")
     for person in ("ana", "carla", "rita"):
         refused(served.person(person).get(f"/v1/reports/{name}"), 404, "not-found")
@@ -184,8 +186,10 @@ def test_a_report_that_does_not_fit_is_not_begun(tmp_path: Any) -> None:
     poor = build(tmp_path / "poor", per_analyst="0.6")
     try:
         carla, name = poor.person("carla"), propose(poor.person("ana"))
-        said = refused(carla.post(f"/v1/reports/{name}/approve"), 402, "budget-exceeded")
-        assert "grant more budget" in said
+        found = carla.post(f"/v1/reports/{name}/approve")
+        assert "grant more budget" in refused(found, 402, "budget-exceeded")
+        told = {one: found.json()[one] for one in ("dataset", "analyst", "requested", "left_total", "left_analyst")}
+        assert list(told.values()) == ["visits", "ana", "0.75", "50", "0.6"]
         assert spent(poor) == (0, "0")
         more = {"amount": "0.15", "analyst": "ana", "note": "for the report"}
         assert carla.post("/v1/datasets/visits/grants", json=more).status_code == 201
@@ -213,6 +217,39 @@ def test_a_rejected_report_stays_rejected(served: Served, ana: As, carla: As) ->
     refused(carla.post(f"/v1/reports/{name}/reject", json={}), 400, "invalid-parameter")
     assert propose(ana) != name
     assert spent(served) == (0, "0")
+
+
+FILE = """
+-- report: year
+-- title: A year of visits
+-- total: 1
+-- name: visits
+-- epsilon: 0.25
+SELECT COUNT(*) AS visits FROM visits;
+-- name: by_clinic
+-- chart: bars
+SELECT clinic, COUNT(*) AS visits FROM visits GROUP BY clinic;
+"""
+
+
+def test_a_report_file_is_proposed_as_it_says(served: Served, ana: As, carla: As) -> None:
+    """The text of a report file makes a proposal: its costs are found, and nothing is charged until it is approved."""
+    found = ana.post("/v1/datasets/visits/reports", json={"file": FILE})
+    assert found.status_code == 201, found.text
+    asked = [(one["name"], one["title"], one["epsilon"]) for one in found.json()["questions"]]
+    assert asked == [("visits", "Visits", "0.25"), ("by_clinic", "By clinic", "0.75")]
+    assert (found.json()["name"], found.json()["epsilon"], spent(served)) == ("year", "1", (0, "0"))
+    assert carla.post(f"/v1/reports/{found.json()['id']}/approve").json()["state"] == "published"
+    assert spent(served) == (2, "1")
+
+
+def test_a_faulty_report_file_is_refused_with_every_line(served: Served, ana: As) -> None:
+    """All faults of a file are told, each with its line."""
+    text = "-- report: Year\n-- name: a\nSELECT 1;"
+    said = refused(ana.post("/v1/datasets/visits/reports", json={"file": text}), 400, "invalid-parameter")
+    assert said.startswith("the report has 2 faults")
+    assert "line 1: " in said
+    assert "line 2: " in said
 
 
 WRONG: dict[str, tuple[dict[str, Any], int, str]] = {

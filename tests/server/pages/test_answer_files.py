@@ -29,7 +29,7 @@ def test_every_link_to_a_file_gives_one(served: Served, capfd: pytest.CaptureFix
     ana = visit(served, "ana")
     assert served.person("ana").ask("mine", BY_CLINIC).status_code == 200
     links = set(re.findall(r'href="(/answers/mine/answer\.[a-z]+)"', ana.get("/answers/mine").text))
-    assert links == {f"/answers/mine/answer.{ending}" for ending in ("csv", "json", "parquet")}
+    assert links == {f"/answers/mine/answer.{ending}" for ending in ("csv", "json", "parquet", "ipynb")}
     for link in links:
         found = ana.get(link)
         assert found.status_code == 200

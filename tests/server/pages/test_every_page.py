@@ -18,7 +18,7 @@ from tests.helpers.served_hospital import Served
 LARGEST = 300_000
 """Bytes, of a page and of all that it loads."""
 
-PARTS = re.compile(r"/static/.*|.*\.(svg|csv|txt|json|html|\{ending\})|.*/explanation")
+PARTS = re.compile(r"/static/.*|.*\.(svg|csv|txt|json|html|ipynb|\{ending\})|.*/explanation")
 """Addresses that are no pages."""
 
 

@@ -9,9 +9,9 @@ import pytest
 from inbounds.server.people.key import prefix_of
 from tests.helpers.page_visitor import Visit, page_routes, visit
 from tests.helpers.reporting import propose, rename, share
-from tests.helpers.served_hospital import COUNT, Served
+from tests.helpers.served_hospital import COUNT, VISITS, Served
 
-CHANGES_NOTHING = ("/ask/{name}/practice",)
+CHANGES_NOTHING = ("/ask/{name}/practice", "/keep/{name}/contract", "/keep/{name}/contract/file")
 """Forms whose answers cost nothing and are not kept."""
 FIRST, SECOND, LINK, SAVED = ("a" * 32, "b" * 32, "c" * 32, "d" * 32)
 """What two proposals, a link and a saved question are called."""
@@ -31,6 +31,8 @@ FORMS: dict[str, tuple[str, str, dict[str, str]]] = {
     "/keep/keys": ("carla", "/keep/keys", {"person": "ana", "days": "90"}),
     "/keep/keys/{prefix}/revoke": ("carla", "/keep/keys/PREFIX/revoke", {}),
     "/keep/{name}/grants": ("carla", "/keep/visits/grants", {"amount": "1", "note": "more"}),
+    "/keep/{name}/contract": ("carla", "/keep/visits/contract", {"text": VISITS.format(total=50, per_analyst=20)}),
+    "/keep/{name}/contract/file": ("carla", "/keep/visits/contract/file", {"text": "a = 1"}),
     "/keep/requests/{number}": ("carla", "/keep/requests/1", {"decision": "grant", "note": "more"}),
 }
 """Every form that changes something: who may send it, where to, and what is in it."""
@@ -164,6 +166,8 @@ WANTED = {
     "/keep/keys": "/keep/keys",
     "/keep/keys/{prefix}/revoke": "/keep/keys",
     "/keep/{name}/grants": "/keep/visits",
+    "/keep/{name}/contract": "/keep/visits/contract",
+    "/keep/{name}/contract/file": "/keep/visits/contract",
     "/keep/requests/{number}": "/keep",
 }
 

@@ -12,7 +12,7 @@ import pytest
 from inbounds.server.basics.problem import KINDS
 from tests.helpers.page_visitor import Visit, page_routes, visit
 from tests.helpers.reporting import propose, publish, share
-from tests.helpers.served_hospital import COUNT, Served
+from tests.helpers.served_hospital import COUNT, VISITS, Served
 
 PEOPLE = ("nobody", "ana", "eve", "carla", "dora", "rita")
 
@@ -27,7 +27,7 @@ class Entry:
     fields: dict[str, str] = field(default_factory=dict)
 
     def sent(self, who: Visit, names: Mapping[str, str]) -> httpx2.Response:
-        """Send it: a path names a published report, a proposal and a link by {pub}, {prop} and {link}."""
+        """Send it: a path names a published report, a proposal and a link by {pub}, {prop}, {link} and {revoked}."""
         method, _, route = self.route.partition(" ")
         path = with_names(self.path or route, names)
         return who.post(path, **self.fields) if method == "POST" else who.get(path)
@@ -57,6 +57,8 @@ ASKS, BADLY = (303, 303, 404, 403, 403, 403), (303, 400, 404, 403, 403, 403)
 DECIDES, UNKEPT = (303, 403, 403, 303, 403, 403), (303, 403, 403, 404, 403, 403)
 NONE = "0" * 32
 
+CONTRACT = VISITS.format(total=50, per_analyst=20)
+
 MATRIX = [
     Entry("GET /", ALL),
     Entry("GET /plan", ALL),
@@ -77,6 +79,9 @@ MATRIX = [
     Entry("GET /ask/{name}/explanation", ANALYSTS, f"/ask/visits/explanation?{SOUGHT}"),
     Entry("GET /ask/{name}/noise.svg", ANAS, f"/ask/visits/noise.svg?{SOUGHT}"),
     Entry("GET /ask/{name}/noise.svg", BADLY, "/ask/visits/noise.svg?sql=DROP"),
+    Entry("GET /ask/{name}/query.ipynb", ANAS, f"/ask/visits/query.ipynb?{SOUGHT}"),
+    Entry("GET /ask/{name}/query.ipynb", NOT_THERE, f"/ask/nothing/query.ipynb?{SOUGHT}"),
+    Entry("GET /ask/{name}/query.ipynb", BADLY, "/ask/visits/query.ipynb?sql=DROP"),
     Entry("GET /ask/{name}/owned", NOT_THERE, "/ask/visits/owned?sql=SELECT+AVG(age)+FROM+visits"),
     Entry("GET /ask/{name}/owned", ANAS, f"/ask/visits/owned?sql={BY}"),
     Entry("GET /ask/{name}/owned", BADLY, f"/ask/visits/owned?{SOUGHT.replace('COUNT', 'BAD')}"),
@@ -94,6 +99,8 @@ MATRIX = [
     Entry("GET /answers/{key}", NOT_THERE, "/answers/of-nobody"),
     Entry("GET /answers/{key}/chart.svg", ANAS, "/answers/of-ana/chart.svg"),
     Entry("GET /answers/{key}/chart.svg", NOT_THERE, "/answers/of-ben/chart.svg"),
+    Entry("GET /answers/{key}/answer.ipynb", ANAS, "/answers/of-ana/answer.ipynb"),
+    Entry("GET /answers/{key}/answer.ipynb", NOT_THERE, "/answers/of-ben/answer.ipynb"),
     Entry("GET /answers/{key}/answer.{ending}", ANAS, "/answers/of-ana/answer.csv"),
     Entry("GET /answers/{key}/answer.{ending}", ANAS, "/answers/of-ana/answer.json"),
     Entry("GET /answers/{key}/answer.{ending}", ANAS, "/answers/of-ana/answer.parquet"),
@@ -104,12 +111,15 @@ MATRIX = [
     Entry("POST /answers/{key}/shares/{share}/revoke", NOT_THERE, f"/answers/of-ana/shares/{NONE}/revoke"),
     Entry("POST /answers/{key}/shares/{share}/revoke", NOT_THERE, "/answers/of-ben/shares/{link}/revoke"),
     Entry("GET /shared/{share}", SHARED, "/shared/{link}"),
+    Entry("GET /shared/{share}", NEVER, "/shared/{revoked}"),
     Entry("GET /shared/{share}", NEVER, f"/shared/{NONE}"),
     Entry("GET /shared/{share}/chart.svg", SHARED, "/shared/{link}/chart.svg"),
+    Entry("GET /shared/{share}/chart.svg", NEVER, "/shared/{revoked}/chart.svg"),
     Entry("GET /shared/{share}/chart.svg", NEVER, f"/shared/{NONE}/chart.svg"),
     Entry("GET /shared/{share}/answer.{ending}", SHARED, "/shared/{link}/answer.csv"),
     Entry("GET /shared/{share}/answer.{ending}", SHARED, "/shared/{link}/answer.json"),
     Entry("GET /shared/{share}/answer.{ending}", NEVER, "/shared/{link}/answer.exe"),
+    Entry("GET /shared/{share}/answer.{ending}", NEVER, "/shared/{revoked}/answer.csv"),
     Entry("GET /shared/{share}/answer.{ending}", NEVER, f"/shared/{NONE}/answer.csv"),
     Entry("GET /reports", READERS),
     Entry("POST /reports", (303, 400, 400, 403, 403, 403), fields={"dataset": "visits", "title": "a", "name": "a"}),
@@ -137,6 +147,20 @@ MATRIX = [
     Entry("GET /keep/{name}", UNKEPT, "/keep/nothing"),
     Entry("GET /keep/{name}/balances.svg", CUSTODIANS, "/keep/visits/balances.svg"),
     Entry("GET /keep/{name}/check", CUSTODIANS, "/keep/visits/check"),
+    Entry("GET /keep/{name}/check", UNKEPT, "/keep/nothing/check"),
+    Entry("GET /keep/{name}/contract", CUSTODIANS, "/keep/visits/contract"),
+    Entry("GET /keep/{name}/contract", CUSTODIANS, "/keep/visits/contract?draft=true"),
+    Entry("GET /keep/{name}/contract", UNKEPT, "/keep/nothing/contract"),
+    Entry(
+        "POST /keep/{name}/contract",
+        CUSTODIANS,
+        "/keep/visits/contract",
+        {"text": CONTRACT},
+    ),
+    Entry("POST /keep/{name}/contract", CUSTODIANS, "/keep/visits/contract", {"text": "nonsense"}),
+    Entry("POST /keep/{name}/contract", UNKEPT, "/keep/nothing/contract", {"text": "a = 1"}),
+    Entry("POST /keep/{name}/contract/file", CUSTODIANS, "/keep/visits/contract/file", {"text": "a = 1"}),
+    Entry("POST /keep/{name}/contract/file", UNKEPT, "/keep/nothing/contract/file", {"text": "a = 1"}),
     Entry("POST /keep/{name}/grants", DECIDES, "/keep/visits/grants", {"amount": "1", "note": "a"}),
     Entry("POST /keep/requests/{number}", UNKEPT, "/keep/requests/99", {"decision": "grant"}),
     Entry("GET /verify", AUDITORS),
@@ -166,7 +190,9 @@ def names(hospital: Served, everybody: dict[str, Visit]) -> dict[str, str]:
     """What reports and links are called: the link is for rita and dora."""
     assert everybody
     ana = hospital.person("ana")
-    return {"pub": publish(hospital), "prop": propose(ana, name="next"), "link": share(ana, "of-ana", "rita", "dora")}
+    link, revoked = share(ana, "of-ana", "rita", "dora"), share(ana, "of-ana", "rita", "dora", "carla")
+    assert ana.delete(f"/v1/answers/of-ana/shares/{revoked}").status_code == 204
+    return {"pub": publish(hospital), "prop": propose(ana, name="next"), "link": link, "revoked": revoked}
 
 
 def test_every_page_is_in_the_matrix(hospital: Served) -> None:
@@ -199,7 +225,9 @@ def told(found: httpx2.Response) -> tuple[int, str, list[str]]:
     return found.status_code, found.text, [name for name in found.headers if name != "x-request-number"]
 
 
-@pytest.mark.parametrize("ending", ["", "/chart.svg", "/answer.csv", "/answer.json", "/answer.parquet"])
+@pytest.mark.parametrize(
+    "ending", ["", "/chart.svg", "/answer.csv", "/answer.json", "/answer.parquet", "/answer.ipynb"]
+)
 def test_another_persons_answer_is_not_there(everybody: dict[str, Visit], ending: str) -> None:
     """Guessing links tells nothing: another's answer, and one that there is not, are refused by the same bytes."""
     anas = everybody["eve"].get(f"/answers/of-ana{ending}")
@@ -239,6 +267,7 @@ def test_a_role_that_may_not_is_told_nothing(everybody: dict[str, Visit]) -> Non
     """What a page of another role says to whoever may not see it does not depend on what is there."""
     for person, paths in {
         "ana": ("/keep/visits/check", "/keep/nothing/check"),
+        "dora": ("/keep/visits/contract", "/keep/nothing/contract"),
         "carla": ("/answers/a", "/answers/b"),
     }.items():
         first, second = (everybody[person].get(path) for path in paths)

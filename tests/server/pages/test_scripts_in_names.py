@@ -73,6 +73,7 @@ PAGES = [
     )),
     *(("carla", path) for path in ("/reports", f"/reports/{PUBLISHED}", f"/reports/{PROPOSED}")),
     *(("carla", path) for path in ("/keep", KEEP, "/keep/keys", f"{KEEP}/check", f"/keep/{quote(QUOTE, safe='')}")),
+    *(("carla", path) for path in (f"{KEEP}/contract", f"{KEEP}/contract?draft=true")),
     *(("dora", path) for path in (
         "/verify", f"/verify?head={quote(QUOTE)}", "/verify/entries",
         *(f"/verify/entries/{number}" for number in range(1, 12)),

@@ -28,7 +28,8 @@ class Entry:
     """A request, and what becomes of it for analysts, custodian, auditor and reader: a status or a code.
 
     A path names what is there by its place: {pub} a published report, {prop} a proposal of ana's, {link} an answer of
-    ana's that is shared with rita and dora.
+    ana's that is shared with rita and dora, {revoked} a link to it that was taken back.  What else can become of links
+    is in test_links.py.
     """
 
     route: str
@@ -69,6 +70,7 @@ THEIRS = {"json": {"amount": "0.5", "note": "more", "analyst": "eve"}}
 NONE = "0" * 32
 SHARE = {"json": {"title": "For you", "people": ["rita"]}}
 STRANGER = {"json": {"title": "For you", "people": ["somebody"]}}
+FILE = {"json": {"file": "-- report: year\n-- name: visits\n-- epsilon: 0.25\nSELECT COUNT(*) FROM visits"}}
 REJECT: dict[str, Any] = {"json": {}}
 
 MATRIX = [
@@ -106,8 +108,10 @@ MATRIX = [
     Entry("GET /v1/answers/{key}/shares", "200", "200", NO, NO, "/v1/answers/of-ana/shares"),
     Entry("DELETE /v1/answers/{key}/shares/{share}", GONE, GONE, NO, NO, f"/v1/answers/of-ana/shares/{NONE}"),
     Entry("DELETE /v1/answers/{key}/shares/{share}", GONE, GONE, NO, NO, "/v1/answers/of-ben/shares/{link}"),
+    Entry("DELETE /v1/answers/{key}/shares/{share}", GONE, GONE, NO, NO, "/v1/answers/of-ana/shares/{revoked}"),
     Entry("GET /v1/shared", "200", "200", "200", "200", rita="200"),
     Entry("GET /v1/shared/{share}", "200", GONE, GONE, "200", "/v1/shared/{link}", rita="200"),
+    Entry("GET /v1/shared/{share}", GONE, GONE, GONE, GONE, "/v1/shared/{revoked}", rita=GONE),
     Entry("GET /v1/shared/{share}", GONE, GONE, GONE, GONE, f"/v1/shared/{NONE}", rita=GONE),
     Entry("GET /v1/shared/{share}", BAD, BAD, BAD, BAD, "/v1/shared/of-ana", rita=BAD),
     Entry("GET /v1/reports", "200", "200", "200", "200", rita="200"),
@@ -116,6 +120,8 @@ MATRIX = [
     Entry("GET /v1/reports/{report}", GONE, GONE, GONE, GONE, f"/v1/reports/{NONE}", rita=GONE),
     Entry("POST /v1/reports", "invalid-parameter", GONE, NO, NO, send={"json": proposal()}),
     Entry("POST /v1/reports", GONE, GONE, NO, NO, send={"json": proposal(dataset="nothing", name="no")}),
+    Entry("POST /v1/datasets/{name}/reports", "invalid-parameter", GONE, NO, NO, "/v1/datasets/visits/reports", FILE),
+    Entry("POST /v1/datasets/{name}/reports", GONE, GONE, NO, NO, "/v1/datasets/nothing/reports", FILE),
     Entry("POST /v1/reports/{report}/approve", NO, NO, "200", NO, "/v1/reports/{pub}/approve"),
     Entry("POST /v1/reports/{report}/approve", NO, NO, GONE, NO, f"/v1/reports/{NONE}/approve"),
     Entry("POST /v1/reports/{report}/reject", NO, NO, "invalid-parameter", NO, "/v1/reports/{pub}/reject", REJECT),
@@ -163,9 +169,11 @@ def everybody(hospital: Served) -> dict[str, As]:
 @pytest.fixture(scope="module")
 def names(hospital: Served, everybody: dict[str, As]) -> dict[str, str]:
     """What reports and links are called."""
-    published = publish(hospital)
+    published, revoked = publish(hospital), share(everybody["ana"], "of-ana", "rita", "dora", "carla")
+    assert everybody["ana"].delete(f"/v1/answers/of-ana/shares/{revoked}").status_code == 204
     return {
         "pub": published,
+        "revoked": revoked,
         "prop": propose(everybody["ana"], name="next"),
         "link": share(everybody["ana"], "of-ana", "rita", "dora"),
     }

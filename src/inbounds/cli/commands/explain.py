@@ -6,9 +6,12 @@ import re
 from textwrap import fill as fill_lines
 from textwrap import wrap
 from typing import Annotated, Any
+from uuid import uuid4
 
 import typer
 
+from inbounds.bounds.notation import write_end
+from inbounds.cli.files.code_file import CodeFile, CodePath, chosen
 from inbounds.cli.shell.access import open_access
 from inbounds.cli.shell.cost import AssumedRows, CostOrNone, Price, WantedError
 from inbounds.cli.shell.options import (
@@ -27,6 +30,7 @@ from inbounds.cli.shell.options import (
     read_weights,
 )
 from inbounds.cli.shell.output import show
+from inbounds.code.question_code import WrittenQuestion
 from inbounds.display.text import WIDTH
 
 Owner = Annotated[
@@ -51,6 +55,7 @@ def command(  # noqa: PLR0913, PLR0917  each is an option of the command
     weights: Weights = None,
     simultaneous: Simultaneous = False,
     analyst: Owner = None,
+    code: CodePath = None,
     ledger: LedgerPlace = None,
     server: Server = None,
     key_file: KeyFile = None,
@@ -68,15 +73,23 @@ def command(  # noqa: PLR0913, PLR0917  each is an option of the command
     """
     price, fixed = Price.read(epsilon, error, rows), read_optional_part(pooling, "--pooling")
     shares = read_weights(weights)
-    with open_access(dataset, server, key_file, ledger=ledger, analyst=analyst, practise=practise) as access:
+    where: dict[str, Any] = {"ledger": ledger, "analyst": analyst}
+    file = CodeFile.at(code, price.epsilon, dataset=dataset, server=server, practise=practise, **where)
+    with open_access(dataset, server, key_file, **where, practise=practise) as access:
         question = access.question(sql, alone=alone)
         cost = price.settle(question, fixed, shares)
         choices: dict[str, Any] = {"pooling": fixed, "weights": shares, "simultaneous": simultaneous}
         explanation = question.explain(cost.epsilon, **choices, **access.who)
     text = str(explanation).replace(explanation.statement, fold(explanation.statement))
+    data = {**explanation.data(), **cost.data()}
     if cost.wanted is not None:
         text = f"{fill_lines(cost.wanted, WIDTH)}\n\n{text}"
-    show({**explanation.data(), **cost.data()}, text, as_json=as_json)
+    if file is not None:
+        asked_with = chosen(choices, {"simultaneous": False})
+        written = WrittenQuestion(file.place, sql, cost.text, uuid4().hex, alone=alone, options=asked_with)
+        file.write(written, "0" if practise else write_end(explanation.epsilon))
+        text, data = f"{text}\n\nThe code was saved to {file.path}.", {**data, "code": str(file.path)}
+    show(data, text, as_json=as_json)
 
 
 def fold(sql: str) -> str:

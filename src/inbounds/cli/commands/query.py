@@ -8,6 +8,7 @@ from uuid import uuid4
 import typer
 
 from inbounds.accuracy.confidence import CONFIDENCE
+from inbounds.cli.files.code_file import CodeFile, CodePath, chosen
 from inbounds.cli.shell.access import TOTAL, Access, Balances, open_access
 from inbounds.cli.shell.cost import AssumedRows, CostOrNone, Price, WantedError, agree, refuse_unasked
 from inbounds.cli.shell.options import (
@@ -28,6 +29,7 @@ from inbounds.cli.shell.options import (
 )
 from inbounds.cli.shell.output import format_pairs, show
 from inbounds.cli.shell.request import remembering, tell_request
+from inbounds.code.question_code import WrittenQuestion
 from inbounds.errors import InvalidParameter, InvalidQuestion, LedgerError, ServerError
 
 if TYPE_CHECKING:
@@ -43,6 +45,9 @@ RequestId = Annotated[
 
 Force = Annotated[bool, typer.Option("--force", help="Pay even for an answer that would tell you nothing.")]
 Yes = Annotated[bool, typer.Option("--yes", help="Pay what --error finds without asking.")]
+
+USUAL = {"confidence": CONFIDENCE, "simultaneous": False, "force": False}
+"""How a query is asked if nothing else is said; nothing is said of the others."""
 
 
 def command(  # noqa: PLR0913, PLR0917  each is an option of the command
@@ -60,6 +65,7 @@ def command(  # noqa: PLR0913, PLR0917  each is an option of the command
     simultaneous: Simultaneous = False,
     force: Force = False,
     yes: Yes = False,
+    code: CodePath = None,
     ledger: LedgerPlace = None,
     server: Server = None,
     key_file: KeyFile = None,
@@ -85,21 +91,23 @@ def command(  # noqa: PLR0913, PLR0917  each is an option of the command
         raise InvalidParameter("--analyst is missing; give your name, or --server, where your API key identifies you")
     yes = yes or practise  # which spends nothing
     refuse_unasked(price, yes=yes)
-    with open_access(dataset, server, key_file, ledger=ledger, analyst=analyst, practise=practise) as access:
+    where: dict[str, Any] = {"ledger": ledger, "analyst": analyst}
+    file = CodeFile.at(code, price.epsilon, dataset=dataset, server=server, practise=practise, **where)
+    with open_access(dataset, server, key_file, **where, practise=practise) as access:
         question = access.question(sql, alone=alone)
         cost = price.settle(question, fixed, shares)
         agree(cost, yes=yes)
         with remembering(request):
+            options: dict[str, Any] = {
+                "pooling": fixed,
+                "weights": shares,
+                "confidence": level,
+                "simultaneous": simultaneous,
+                "force": force,
+            }
             if cost.epsilon == 0:
                 answer = question.owned(**access.who)
             else:
-                options: dict[str, Any] = {
-                    "pooling": fixed,
-                    "weights": shares,
-                    "confidence": level,
-                    "simultaneous": simultaneous,
-                    "force": force,
-                }
                 answer = question.ask(cost.epsilon, request_id=request, **options, **access.who)
             if answer is None:
                 raise InvalidQuestion(
@@ -109,13 +117,22 @@ def command(  # noqa: PLR0913, PLR0917  each is an option of the command
             budget = None if access.is_practice else _read_budget(access)
             data = {**_write_answer(answer), "budget": {} if budget is None else budget.data(), **cost.data()}
             data |= access.tell_of_ledger(as_json=as_json)
+            saved = []
+            if file is not None:
+                facts: dict[str, Any] = {"alone": alone, "options": chosen(options, USUAL)}
+                is_paid = not practise and not answer.is_public
+                file.write(WrittenQuestion(file.place, sql, cost.text, request, is_answered=is_paid, **facts), "0")
+                saved.append(("code", str(file.path)))
+                data |= dict(saved)
             if access.is_practice:
-                show(data, f"{answer}\n\n{format_pairs([('cost (ε)', f'{cost.text}, not charged')])}", as_json=as_json)
+                lines = [("cost (ε)", f"{cost.text}, not charged"), *saved]
+                show(data, f"{answer}\n\n{format_pairs(lines)}", as_json=as_json)
                 return
             lines = [("cost (ε)", (epsilon or cost.text) if answer.epsilon else "0")]
             lines += [(TOTAL, "cannot be read")] if budget is None else budget.lines()[::-1]
             if not answer.is_public:  # what is public is not kept, and asked again as it was asked first
                 lines.append(("request id", answer.request_id))
+            lines += saved
             if not show(data, f"{answer}\n\n{format_pairs(lines)}", as_json=as_json):
                 tell_request(request)
 

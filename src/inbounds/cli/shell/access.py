@@ -2,19 +2,16 @@
 
 from __future__ import annotations
 
-import os
-import stat
 from abc import ABC, abstractmethod
 from collections.abc import Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass
 from fractions import Fraction
-from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-import inbounds
 from inbounds.cli.shell.extras import open_dataset
 from inbounds.cli.shell.output import tell_of_new
+from inbounds.cli.shell.server import connected
 from inbounds.errors import InvalidParameter
 from inbounds.ledger.values.receipt import Balance, more_queries
 
@@ -158,17 +155,8 @@ def open_access(
     for name, value in (("analyst", analyst), ("ledger", ledger)):
         if value is not None:
             raise InvalidParameter(f"--{name} cannot be combined with --server, which already knows it; leave it out")
-    with inbounds.connect(server, key=None if key_file is None else _read_key(Path(key_file))) as connection:
+    with connected(server, key_file) as connection:
         found = connection.dataset(dataset)
         access = RemoteAccess(found.practice() if practise else found, "you already have")
         access.is_practice = practise
         yield access
-
-
-def _read_key(path: Path) -> str:
-    """Read a key from a file that nobody else can read."""
-    if os.name == "posix" and stat.S_IMODE(path.stat().st_mode) & 0o077:
-        raise InvalidParameter(
-            f"--key-file must be readable by you alone, but others can read {str(path)!r}; run chmod 600 {path}"
-        )
-    return path.read_text(encoding="utf-8").strip()

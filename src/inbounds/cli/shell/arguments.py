@@ -52,7 +52,8 @@ class Command(TyperCommand):
         if most == 0:
             return f"{_name_command(ctx)}this command takes options only, got {extra} more; leave that out"
         remedy = REMEDIES.get(str(self.name), "put quotes around text that contains spaces")
-        return f"{_name_command(ctx)}this command takes one argument besides its options, got {most + extra}; {remedy}"
+        words = "one argument" if most == 1 else f"{most} arguments"
+        return f"{_name_command(ctx)}this command takes {words} besides its options, got {most + extra}; {remedy}"
 
     def collect_usage_pieces(self, ctx: Any) -> list[str]:
         """Return the words of the usage line, without braces around what must be given."""

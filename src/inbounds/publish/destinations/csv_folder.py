@@ -10,7 +10,7 @@ from typing import ClassVar
 from inbounds.publish.destinations.comparison import describe_change
 from inbounds.publish.destinations.folder import FolderDestination
 from inbounds.publish.destinations.sheet import Sheet
-from inbounds.publish.report import Report
+from inbounds.report.report import Report
 
 
 class CsvFolder(FolderDestination):

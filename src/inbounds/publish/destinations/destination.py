@@ -13,7 +13,7 @@ from inbounds.errors import InvalidParameter
 from inbounds.exact.rational import shown
 from inbounds.files.whole_file import replacing
 from inbounds.ledger.values.address import without_secrets
-from inbounds.publish.report import FORMAT, Report
+from inbounds.report.report import FORMAT, Report
 
 
 class Destination(ABC):

@@ -22,7 +22,7 @@ from inbounds.publish.destinations.duckdb_tables import (
 )
 from inbounds.publish.destinations.facts import describe_sheet, facts_of, report_text, table_facts
 from inbounds.publish.destinations.sheet import sheets_of
-from inbounds.publish.report import Report
+from inbounds.report.report import Report
 
 REPORT, TABLES = "_report", "_tables"
 """The tables about the report; one of the report that is called so gets another name."""

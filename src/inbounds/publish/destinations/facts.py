@@ -10,8 +10,8 @@ from typing import Any
 from inbounds.accuracy.confidence import percent
 from inbounds.bounds.notation import write_end
 from inbounds.publish.destinations.sheet import Sheet
-from inbounds.publish.report import FORMAT, PublishedTable, Report
 from inbounds.query.methods.contribution_bound import ADVICE, WHERE_EXPLAINED
+from inbounds.report.report import FORMAT, PublishedTable, Report
 
 PRACTICE = "PRACTICE: these numbers come from made-up rows and say nothing about anybody."
 """Said wherever a practice report could be taken for a real one."""

@@ -13,7 +13,7 @@ from inbounds.files.whole_file import flush, flush_folder, folder_beside
 from inbounds.publish.destinations.destination import Destination, refuse_folder
 from inbounds.publish.destinations.facts import MARK, report_text
 from inbounds.publish.destinations.sheet import Sheet, sheets_of
-from inbounds.publish.report import Report
+from inbounds.report.report import Report
 
 REPORT = "report.json"
 LONGEST = 200

@@ -13,7 +13,7 @@ from inbounds.exact.rational import shown
 from inbounds.publish.destinations.comparison import describe_change
 from inbounds.publish.destinations.destination import FileDestination
 from inbounds.publish.destinations.page.whole_page import DATA_BEGINS, DATA_ENDS, GENERATOR, make_page
-from inbounds.publish.report import Report
+from inbounds.report.report import Report
 
 _GENERATOR = re.compile(r'<meta name="generator" content="([^"]*)">')
 _TAG = re.compile(r"<[^>]*>")

@@ -8,7 +8,7 @@ from typing import Any
 
 from inbounds.publish.destinations.destination import FileDestination
 from inbounds.publish.destinations.facts import report_text
-from inbounds.publish.report import Report
+from inbounds.report.report import Report
 
 
 class JsonFile(FileDestination):

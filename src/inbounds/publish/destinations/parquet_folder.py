@@ -21,7 +21,7 @@ from inbounds.publish.destinations.duckdb_tables import (
 from inbounds.publish.destinations.facts import describe_sheet
 from inbounds.publish.destinations.folder import FolderDestination
 from inbounds.publish.destinations.sheet import Sheet
-from inbounds.publish.report import Report
+from inbounds.report.report import Report
 
 
 class ParquetFolder(FolderDestination):

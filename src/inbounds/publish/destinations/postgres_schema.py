@@ -19,7 +19,7 @@ from inbounds.publish.destinations.destination import Destination
 from inbounds.publish.destinations.duckdb_file import REPORT, TABLES, compare_facts
 from inbounds.publish.destinations.facts import describe_sheet, facts_of, report_text, table_facts
 from inbounds.publish.destinations.sheet import Kind, Sheet, distinct_names, sheets_of
-from inbounds.publish.report import Report
+from inbounds.report.report import Report
 
 try:
     import psycopg

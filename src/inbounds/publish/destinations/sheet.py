@@ -11,7 +11,7 @@ from typing import Any
 
 from inbounds.accuracy.confidence import percent
 from inbounds.files.csv_text import write_table
-from inbounds.publish.report import PublishedTable, Report
+from inbounds.report.report import PublishedTable, Report
 from inbounds.results.answer import Answer
 from inbounds.results.cover import Cover
 

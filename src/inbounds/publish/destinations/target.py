@@ -19,7 +19,7 @@ from inbounds.publish.destinations.json_file import JsonFile
 from inbounds.publish.destinations.parquet_folder import ParquetFolder
 from inbounds.publish.destinations.verified import Verified
 from inbounds.publish.destinations.xlsx_file import XlsxFile
-from inbounds.publish.report import Report, digest_of
+from inbounds.report.report import Report, digest_of
 
 FILES: dict[str, Callable[[str], Destination]] = {
     ".html": HtmlFile,

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
-from inbounds.publish.report import Report
+from inbounds.report.report import Report
 
 
 @dataclass(frozen=True)

@@ -19,7 +19,7 @@ from inbounds.publish.destinations.comparison import compare_rows
 from inbounds.publish.destinations.destination import FileDestination
 from inbounds.publish.destinations.facts import PRACTICE, facts_of, notes_of, report_text
 from inbounds.publish.destinations.sheet import Sheet, sheets_of
-from inbounds.publish.report import Report
+from inbounds.report.report import Report
 
 ABOUT, DATA = "About", "report.json"
 LONGEST = 31

@@ -16,7 +16,7 @@ from inbounds.display.suggestion import find_nearest
 from inbounds.errors import InvalidContract
 from inbounds.exact.rational import shown
 
-HEADER = re.compile(r"\s*\[\s*([^\[\]]+?)\s*\]\s*(#.*)?$")
+HEADER = re.compile(r"\s*\[\s*([^\[\]\s][^\[\]]*)\]\s*(#.*)?$")
 KEY = re.compile(r"\s*([\w.\-]+|\"[^\"]*\"|'[^']*')\s*=")
 
 
@@ -55,11 +55,21 @@ class Contract:
             content = tomllib.loads(text)
         except tomllib.TOMLDecodeError as problem:
             raise InvalidContract(f"{name}: not TOML: {problem}; correct it there, and put text in quotes") from None
+        except ValueError:  # in the words of Python, which are about Python
+            raise InvalidContract(f"{name}: a number has thousands of digits; write one that fits a line") from None
+        except RecursionError:
+            raise InvalidContract(
+                f"{name}: lists or tables are nested hundreds deep; write each table under a header of its own"
+            ) from None
         return cls(name, text, content, folder or Path.cwd(), stem)
 
     def part(self, *at: str) -> Contract:
         """Return the description of one of several tables as a contract: its own keys as those of [dataset]."""
         own = self.table(*at)
+        if isinstance(own.get("dataset"), Mapping):  # which would stand in for all that is said of the table itself
+            raise self.refuse(
+                f"unknown key 'dataset' in {self._header(at)}; write its keys right under that", *at, "dataset"
+            )
         dataset = {key: value for key, value in own.items() if not isinstance(value, Mapping)}
         others = {key: value for key, value in own.items() if isinstance(value, Mapping)}
         return replace(self, content={"dataset": dataset, **others}, at=at)

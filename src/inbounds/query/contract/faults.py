@@ -57,14 +57,14 @@ def _find_faults(contract: Contract, read: Callable[[Contract], object]) -> Iter
         except InvalidContract as fault:
             line = repaired.line(*fault.path)
             if not repair.is_consequence(fault):
-                yield line, _describe(repaired, fault, line)
+                yield line, describe_fault(repaired, fault, line)
             if not repair.mend(fault, line):
                 return
         else:
             return
 
 
-def _describe(contract: Contract, fault: InvalidContract, line: int) -> str:
+def describe_fault(contract: Contract, fault: InvalidContract, line: int) -> str:
     """Return what a fault says, after its line and its section, and whether that is still to be decided."""
     if not fault.path:
         return str(fault)

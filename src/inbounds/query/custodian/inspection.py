@@ -9,6 +9,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping
 from dataclasses import asdict, dataclass, replace
 from fractions import Fraction
+from types import MappingProxyType
 from typing import Any
 
 from sqlglot import exp
@@ -92,16 +93,21 @@ class Inspection:
     """The public tables of the contract."""
 
     @classmethod
-    def of(cls, dataset: Dataset, *, values: bool = False) -> Inspection:
-        """Inspect the tables of a dataset; with `values`, also the values not in the category list."""
+    def of(
+        cls, dataset: Dataset, *, values: bool = False, beside: Mapping[str, int] = MappingProxyType({})
+    ) -> Inspection:
+        """Inspect the tables of a dataset; with `values`, also the values not in the category list.
+
+        `beside` are row limits to look at with the usual ones, by the names of tables.
+        """
         if dataset.table.relation is not None:
             raise InvalidQuestion("check inspects the tables of a contract, got a joined one; pass the dataset itself")
         is_main = dataset.table is dataset.tables.main
         try:
-            found = _Inspector(dataset, values).inspection()
+            found = _Inspector(dataset, values, beside).inspection()
             if not is_main:
                 return found
-            others = (_Inspector(dataset.rows_of(name), values).inspection() for name in dataset.tables.others)
+            others = (_Inspector(dataset.rows_of(name), values, beside).inspection() for name in dataset.tables.others)
             return replace(found, others=tuple(others), public=tuple(map(_public, dataset.tables.public.values())))
         except EngineFailed as failure:
             kind = failure.kind
@@ -151,8 +157,9 @@ class _Inspector:
     A column that does not fit is known by its type alone: no statement may touch it, for it could fail on a row.
     """
 
-    def __init__(self, dataset: Dataset, values: bool) -> None:
+    def __init__(self, dataset: Dataset, values: bool, beside: Mapping[str, int]) -> None:
         self.dataset, self.table, self.values = dataset, dataset.table, values
+        self.limits = {self.table.limit, *([beside[self.table.name]] if self.table.name in beside else [])}
         self.engine = dataset.engine_of(self.table.name)
         self.engines = {table.name: dataset.engine_of(table.name) for table in _path(self.table)}
         self.reader = TableReader(self.engines, dataset.engine.dialect)
@@ -340,7 +347,7 @@ class _Inspector:
 
     def _units(self, rows: int, filled: Mapping[str, int], reference: ReferenceFigures | None) -> UnitsFigures:
         over = self.table.known.over_limit
-        limits = sorted({*LIMITS, self.table.limit, *(() if over is None else (over.limit,))})
+        limits = sorted({*LIMITS, *self.limits, *(() if over is None else (over.limit,))})
         owned_rows = replace(self.statements, relation=self.ownership.owned_rows)
         units, owned, most, *counts = self._figures_together(owned_rows.of_units(self.table.unit, limits))
         tried = [
@@ -350,7 +357,7 @@ class _Inspector:
         (own,) = (figures for figures in tried if figures.limit == self.table.limit)
         # Limits above the first that takes nothing away would all say the same.
         enough = next((figures.limit for figures in tried if figures.units == 0), limits[-1])
-        others = tuple(figures for figures in tried if figures.limit <= max(enough, own.limit))
+        others = tuple(figures for figures in tried if figures.limit <= max(enough, *self.limits))
         without = rows - owned if reference is None else reference.missing + reference.unmatched
         unread = filled[self.table.unit] - owned if filled and reference is None else None
         return UnitsFigures(self.table.unit, units, owned, without, most, own, others, unread)

@@ -10,13 +10,16 @@ from dataclasses import dataclass
 
 from sqlglot import exp
 
+from inbounds.query.columns.column import Numbers
 from inbounds.query.custodian.statements import count_rows, number_counts
 from inbounds.query.engines.engine import Kind
 from inbounds.query.statement.expressions import (
     Expression,
     case,
+    code_name,
     column,
     compare,
+    double,
     grouped,
     named,
     present,
@@ -76,6 +79,30 @@ class Ownership:
         ]
         select = exp.select(*number_counts(map(count_rows, tests))).from_(own.subquery("a", copy=False))
         return select.join(above.subquery("b", copy=False), on=exp.and_(*same), join_type="left", copy=False)
+
+    def of_mean(self, numbers: Numbers, limits: Iterable[int]) -> exp.Select:
+        """Return one row: the rows with a value and the sum of its steps; then both for each limit, as rows weigh then.
+
+        A unit with more of these rows than the limit has each of them weighed alike, as in the statements of questions.
+        """
+        steps, rows, total = exp.column("s"), exp.column("n"), self.reader.dialect.total
+        value = column(code_name(numbers.node.name))
+        owned = self.reader.select(self.table, Wanted(codes=frozenset({numbers.node})))
+        assert self.table.owner is not None
+        selected = [column(self.table.owner), named(exp.Count(this=exp.Star()), "n"), named(total(value), "s")]
+        select = exp.select(*selected).from_(owned.subquery("o", copy=False), copy=False)
+        of_each = grouped(select.where(present(value), copy=False), 1).subquery("w", copy=False)
+        sums = [total(rows), exp.Sum(this=self._as_double(steps))]
+        for limit in limits:
+            above = compare(rows, ">", whole(limit))
+            share = exp.Div(this=double(limit), expression=self._as_double(rows))
+            weighed = exp.Mul(this=self._as_double(steps), expression=exp.paren(share))
+            sums += [total(case([(above, whole(limit))], rows))]
+            sums += [exp.Sum(this=case([(above, weighed)], self._as_double(steps)))]
+        return exp.select(*number_counts(sums)).from_(of_each)
+
+    def _as_double(self, value: Expression) -> Expression:
+        return self.reader.dialect.as_double(value, Kind.INTEGER)
 
     def _read(self, table: Table, names: Iterable[str] = (), *, owner: bool = True) -> exp.Select:
         """Return rows with some columns as they are; with `owner`, those that have a unit, and that."""

@@ -51,10 +51,12 @@ class Schema:
         delimiter: str | None = None,
         folder: Path | None = None,
         look: bool = False,
+        encoding: str | None = None,
     ) -> Schema:
         """Read the names and types of a table; `folder` is where the contract will be, if not here.
 
-        With `look`, also how the fields of a csv file are written, from the shape of its first lines.
+        With `look`, also how the fields of a csv file are written, from the shape of its first lines.  Its `encoding`
+        is UTF-8 unless it is given, or looked for.
         """
         kind = source_kind(source)
         if look and kind != CSV:
@@ -75,16 +77,16 @@ class Schema:
                 "a table name is for databases only, and this file holds a single table; leave it out"
             )
         if kind == CSV:
-            return _of_csv(source, where, delimiter, look=look)
+            return _of_csv(source, where, delimiter, encoding, look=look)
         return cls(where, _kinds(kind.engine.DuckDB.of_parquet(path_of(source))))
 
 
-def _of_csv(source: str, where: str, stated: str | None, *, look: bool) -> Schema:
+def _of_csv(source: str, where: str, stated: str | None, coded: str | None, *, look: bool) -> Schema:
     csv = engine_module("csv_lines")
     files = sorted(glob(path_of(source), recursive=True))
     if not files:
         raise InvalidContract(f"no file at {without_secrets(source)}; check the path")
-    encoding = csv.encoding_of(files[0]) if look else UTF_8
+    encoding = csv.encoding_of(files[0]) if look else coded or UTF_8
     delimiter = _delimiter(csv.first_line(files[0], encoding)) if stated is None else stated
     if len(delimiter) != 1:
         raise InvalidParameter(f"a delimiter must be one character, got {shown(delimiter)}; write it like ';'")

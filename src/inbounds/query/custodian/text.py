@@ -142,7 +142,7 @@ def _hardly_keys(inspection: Inspection) -> TextTable:
 def _warning(title: str, what: str, rows: list[tuple[str, int, int]], notes: list[str]) -> TextTable:
     """Return a table of columns, how many values each has, and how many of these are wrong."""
     columns = _columns("!", "column", "values", what, "share", left=2)
-    cells = [["!!!", name, f"{values:,}", f"{wrong:,}", _share(wrong, values)] for name, values, wrong in rows]
+    cells = [["!!!", name, f"{values:,}", f"{wrong:,}", format_share(wrong, values)] for name, values, wrong in rows]
     return TextTable(columns, cells, title=title, notes=notes)
 
 
@@ -242,9 +242,9 @@ def _limits(units: UnitsFigures) -> TextTable:
         (
             f"{figures.limit:,}" + (" (now)" if figures.limit == units.limit.limit else ""),
             f"{figures.rows:,}",
-            _share(figures.rows, rows),
+            format_share(figures.rows, rows),
             f"{figures.units:,}",
-            _share(figures.units, units.units),
+            format_share(figures.units, units.units),
             f"x {_times(figures.limit / units.limit.limit)}",
         )
         for figures in units.others
@@ -313,14 +313,14 @@ def _times(factor: float) -> str:
 
 def _of(part: int, whole: int, what: str = "") -> str:
     amount = _of_many(part, what) if what else f"{part:,}"
-    return f"{amount} ({_share(part, whole)})" if part else amount
+    return f"{amount} ({format_share(part, whole)})" if part else amount
 
 
 def _of_many(number: int, what: str) -> str:
     return f"{number:,} {what}" + ("" if number == 1 else "s")
 
 
-def _share(part: int, whole: int) -> str:
+def format_share(part: int, whole: int) -> str:
     """Return a part in per cent; what is not nothing does not look like it."""
     if not part:
         return "0 %"

@@ -2,24 +2,17 @@
 
 from __future__ import annotations
 
-import json
-import re
 from collections.abc import Mapping
-from datetime import date, time
 from pathlib import Path
 from typing import Any
 
-from inbounds.errors import InvalidContract
-from inbounds.exact.rational import shown
 from inbounds.ledger.values.address import is_address
 from inbounds.query.contract.contract import Contract
 from inbounds.query.contract.csv_format import FORM_KEYS
+from inbounds.query.contract.toml_text import write_toml
 
 OF_A_SOURCE = ("source", "table", *FORM_KEYS)
 """What says where a table is and how it is written."""
-
-BARE = re.compile(r"[A-Za-z0-9_-]+", re.ASCII)
-"""A key of TOML that needs no quotes."""
 
 HEAD = """\
 # PRACTICE DATA: the rows that this contract points to are made up, and tell nothing about anybody.
@@ -43,7 +36,7 @@ def copy_contract(contract: Contract, files: Mapping[str, str]) -> str:
             name: _copy_table(contract, table, files.get(name)) for name, table in content["tables"].items()
         }
     content["budget"] = _without(content["budget"], ("ledger",))
-    return HEAD.format(name=contract.name) + "\n".join(_write_table((), content)).lstrip("\n") + "\n"
+    return HEAD.format(name=contract.name) + write_toml(content)
 
 
 def _copy_table(contract: Contract, table: Mapping[str, Any], file: str | None) -> dict[str, Any]:
@@ -75,43 +68,3 @@ def _place(contract: Contract, source: str) -> str:
         return source
     path = Path(source).expanduser()
     return str(path if path.is_absolute() else contract.folder / path)
-
-
-# TOML.
-
-
-def _write_table(path: tuple[str, ...], table: Mapping[str, Any]) -> list[str]:
-    """Return the lines of a table: its own values first, then the tables in it."""
-    values = {key: value for key, value in table.items() if not isinstance(value, Mapping)}
-    lines = ["", f"[{'.'.join(map(_write_key, path))}]"] if path and (values or not table) else []
-    lines += [f"{_write_key(key)} = {_write_value(value)}" for key, value in values.items()]
-    for key, value in table.items():
-        if isinstance(value, Mapping):
-            lines += _write_table((*path, key), value)
-    return lines
-
-
-def _write_key(key: str) -> str:
-    return key if BARE.fullmatch(key) else _write_text(key)
-
-
-def _write_text(text: str) -> str:
-    """Return a text in quotes; JSON escapes what TOML does, and one character more."""
-    return json.dumps(text, ensure_ascii=False).replace("\x7f", "\\u007F")
-
-
-def _write_value(value: Any) -> str:
-    if isinstance(value, bool):
-        return str(value).lower()
-    if isinstance(value, str):
-        return _write_text(value)
-    if isinstance(value, int | float):
-        return repr(value)
-    if isinstance(value, date | time):  # a datetime is a date
-        return value.isoformat()
-    if isinstance(value, list):
-        return f"[{', '.join(map(_write_value, value))}]"
-    if isinstance(value, Mapping):
-        pairs = (f"{_write_key(key)} = {_write_value(part)}" for key, part in value.items())
-        return f"{{ {', '.join(pairs)} }}" if value else "{}"
-    raise InvalidContract(f"a contract holds texts, numbers, dates and lists, got {shown(value)}; write one of these")

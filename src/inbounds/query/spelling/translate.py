@@ -26,22 +26,20 @@ BY_KIND = _by_kind()
 
 def translate(tree: exp.Expr) -> tuple[exp.Expr, set[int], list[str]]:
     """Return a tree in the spelling of the grammar, where nodes began that are no longer in it, and words of theirs."""
-    places, words = set[int](), list[str]()
+    before, words = set(_starts(tree)), list[str]()
     for node in reversed(list(tree.bfs())):  # which visits children after their parents
         new = node
         for _ in range(MOST_ROUNDS):
-            starts = set(_starts(new))
             spelling, rewritten = _rewrite(new)
             if spelling is None or rewritten is None:
                 break
-            places |= starts
             words += spelling.words
             if new is tree:
                 tree = rewritten
             elif rewritten is not new:
                 new.replace(rewritten)
             new = rewritten
-    return tree, places, words
+    return tree, before - set(_starts(tree)), words
 
 
 def _rewrite(node: exp.Expr) -> tuple[Spelling, exp.Expr] | tuple[None, None]:

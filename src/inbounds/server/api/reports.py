@@ -8,30 +8,40 @@ from fastapi import APIRouter, Request
 from starlette.concurrency import run_in_threadpool
 
 from inbounds.server.basics.person import Action, Person
+from inbounds.server.service.dataset_shape import Name
 from inbounds.server.service.door import Serving, refusals, require
 from inbounds.server.service.planning import run_planning
-from inbounds.server.service.publishing.report_shape import Proposal, PublicId, Rejection, ReportOut, to_report_out
+from inbounds.server.service.publishing.report_shape import (
+    Proposal,
+    ProposedFile,
+    PublicId,
+    Rejection,
+    ReportOut,
+    to_report_out,
+)
 from inbounds.server.service.publishing.reports import (
     approve_report,
     load_published,
     propose_report,
+    propose_report_file,
     reject_report,
     reports_of,
 )
 
-router = APIRouter(prefix="/v1/reports", tags=["reports"])
+router = APIRouter(prefix="/v1", tags=["reports"])
 
 Reading = Annotated[Person, require(Action.READ_REPORTS)]
+Proposing = Annotated[Person, require(Action.PROPOSE_REPORTS)]
 Approving = Annotated[Person, require(Action.APPROVE_REPORTS)]
 
 
-@router.get("", summary="List reports", responses=refusals())
+@router.get("/reports", summary="List reports", responses=refusals())
 async def reports(service: Serving, person: Reading) -> list[ReportOut]:
     """List published reports, the newest first; analysts also see their own proposals, and custodians all of them."""
     return [to_report_out(stored) for stored in await run_in_threadpool(reports_of, service, person)]
 
 
-@router.get("/{report}", summary="Get a published report", responses=refusals("not-found"))
+@router.get("/reports/{report}", summary="Get a published report", responses=refusals("not-found"))
 async def report(report: PublicId, service: Serving, person: Reading) -> dict[str, Any]:
     """Return a published report: all its tables, and a digest of everything in it."""
     found = await run_in_threadpool(load_published, service, person, report)
@@ -39,7 +49,7 @@ async def report(report: PublicId, service: Serving, person: Reading) -> dict[st
 
 
 @router.post(
-    "",
+    "/reports",
     summary="Propose a report",
     status_code=201,
     responses=refusals(
@@ -47,15 +57,29 @@ async def report(report: PublicId, service: Serving, person: Reading) -> dict[st
         "too-many-statements",
     ),
 )  # fmt: skip
-async def propose(
-    proposal: Proposal, request: Request, service: Serving, person: Annotated[Person, require(Action.PROPOSE_REPORTS)]
-) -> ReportOut:
+async def propose(proposal: Proposal, request: Request, service: Serving, person: Proposing) -> ReportOut:
     """Propose a report. This is free: its queries run, at your charge, when a custodian approves it."""
     return to_report_out(await run_planning(request, person, propose_report, service, proposal, person))
 
 
 @router.post(
-    "/{report}/approve",
+    "/datasets/{name}/reports",
+    summary="Propose a report by its file",
+    status_code=201,
+    responses=refusals(
+        "not-found", "invalid-question", "useless-question", "invalid-parameter", "dataset-unavailable",
+        "too-many-statements",
+    ),
+)  # fmt: skip
+async def propose_file(
+    name: Name, proposed: ProposedFile, request: Request, service: Serving, person: Proposing
+) -> ReportOut:
+    """Propose the report of a report file. Costs are found for wanted errors and for a total; this is free."""
+    return to_report_out(await run_planning(request, person, propose_report_file, service, name, proposed.file, person))
+
+
+@router.post(
+    "/reports/{report}/approve",
     summary="Approve a report",
     responses=refusals(
         "not-found", "invalid-question", "useless-question", "invalid-parameter", "budget-exceeded", "request-running",
@@ -69,7 +93,7 @@ async def approve(report: PublicId, request: Request, person: Approving) -> Repo
 
 
 @router.post(
-    "/{report}/reject",
+    "/reports/{report}/reject",
     summary="Reject a report",
     responses=refusals("not-found", "invalid-parameter", "request-running"),
 )

@@ -35,6 +35,7 @@ class Action(Enum):
     READ_SHARED = "read answers that were shared with them", tuple(Role)
     READ_LEDGER = "read and verify the ledger", (Role.CUSTODIAN, Role.AUDITOR)
     GRANT = "grant budget", (Role.CUSTODIAN,)
+    INSPECT = "check contracts, with true figures", (Role.CUSTODIAN,)
     MANAGE_KEYS = "issue, list and revoke API keys", (Role.CUSTODIAN,)
     READ_METRICS = "read metrics", (Role.CUSTODIAN,)
 

@@ -121,7 +121,8 @@ def _unavailable(error: errors.LedgerUnavailable) -> Problem:
 
 def _statement(error: errors.EngineFailed) -> Problem:
     if error.stopped:
-        return Problem("statement-stopped", f"the query exceeded its time limit; the charge stands: {AGAIN}")
+        outcome = f"the charge stands: {AGAIN}" if error.charged else "nothing was charged"
+        return Problem("statement-stopped", f"the query exceeded its time limit; {outcome}")
     outcome = f"the charge stands: {AGAIN}" if error.charged else "nothing was charged; try again"
     more = {"charged": error.charged}
     return Problem("statement-failed", f"the database could not run the query; {outcome}", headers=RETRY, more=more)

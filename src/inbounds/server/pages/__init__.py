@@ -1,7 +1,7 @@
 """The pages: an analyst asks, a custodian manages, an auditor verifies, a reader reads, in a browser.
 
-An address begins with a noun, and its module is `pages/noun.py`; that of `/keep`, the page Manage, is `manage`.  What
-follows says which template shows it:
+An address begins with a noun, and its module is `pages/noun.py`; those below `/keep`, which the menu calls Manage, are
+in the room `manage`.  What follows says which template shows it:
 
     /noun                 templates/noun.html; / is home.html, in `sign_in`
     /noun/{one}           templates/noun_one.html: one of many
@@ -16,5 +16,6 @@ Every page is a link, and works without script.
     console     which pages there are, and which are in the menu
     page        how a page is made: the template, its headers, who looks
     visitor     who looks: a session, from a cookie; forms carry its token
-    plan, sign_in, ask, answers, shared, reports, manage, verify      one noun each
+    plan, sign_in, ask, answers, shared, reports, verify      one noun each
+    manage      what a custodian watches and decides: datasets, contracts, keys
 """

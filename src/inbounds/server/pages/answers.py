@@ -9,6 +9,10 @@ from pydantic import ValidationError
 from starlette.concurrency import run_in_threadpool
 from starlette.responses import Response
 
+from inbounds.code.notebook import KIND as NOTEBOOK
+from inbounds.code.notebook import write_notebook
+from inbounds.code.place import OnServer
+from inbounds.code.question_code import WrittenQuestion, write_code
 from inbounds.exact.amount import fraction
 from inbounds.server.basics.person import Action, Person
 from inbounds.server.basics.problem import Problem
@@ -16,7 +20,6 @@ from inbounds.server.pages.page import redirect, render_page, svg_response
 from inbounds.server.pages.parts.answer_chart import draw_answer
 from inbounds.server.pages.parts.answer_files import check_ending, export_answer, file_response
 from inbounds.server.pages.parts.answer_table import describe_answer
-from inbounds.server.pages.parts.question_code import write_code
 from inbounds.server.pages.pictures.answer_picture import ChosenChart
 from inbounds.server.pages.pictures.figure import Looks
 from inbounds.server.pages.visitor import Form, Visitor, refuse_forged, require_visitor
@@ -29,7 +32,7 @@ from inbounds.server.service.planning import run_planning
 from inbounds.server.service.publishing.report_shape import PublicId
 from inbounds.server.service.publishing.sharing import Sharing, revoke_share, share_answer, shares_of
 from inbounds.server.service.service import Service
-from inbounds.server.service.stored_answers import load_answer
+from inbounds.server.service.stored_answers import StoredAnswer, load_answer
 
 router = APIRouter(include_in_schema=False)
 
@@ -79,9 +82,7 @@ async def answer_page(
         "again": format_amount(2 * stored.answer.epsilon) or "1",
         "shares": await run_in_threadpool(shares_of, service, visitor.person, key),
         "address": f"/answers/{key}",
-        "code": write_code(
-            service.file.home, stored.dataset, stored.sql, format_amount(stored.answer.epsilon) or "", key
-        ),
+        "code": write_code(_as_written(service, stored)),
     }
     return render_page(request, "answers_one", visitor, **facts, **describe_answer(stored.answer, chart))
 
@@ -147,6 +148,21 @@ async def revoke(
     refuse_forged(request, visitor, form)
     await run_in_threadpool(revoke_share, service, visitor.person, key, share)
     return redirect(f"/answers/{key}#shares")
+
+
+@router.get("/answers/{key}/answer.ipynb")
+async def notebook(request: Request, key: AnswerId, service: Serving, visitor: Analyst) -> Response:
+    """Return an answer as a notebook, which fetches it from here."""
+    stored = await run_planning(request, visitor.person, load_answer, service, visitor.person, key)
+    text = write_notebook(_as_written(service, stored), "0")
+    return file_response(text.encode(), NOTEBOOK, f"{key}.ipynb")
+
+
+def _as_written(service: Service, stored: StoredAnswer) -> WrittenQuestion:
+    """Return a question that was answered, to be written as code that fetches the answer."""
+    epsilon = format_amount(stored.answer.epsilon) or "0"
+    place = OnServer(service.file.home, stored.dataset)
+    return WrittenQuestion(place, stored.sql, epsilon, stored.key, is_answered=True)
 
 
 @router.get("/answers/{key}/answer.{ending}")

@@ -13,6 +13,10 @@ from pydantic import ValidationError
 from starlette.concurrency import run_in_threadpool
 from starlette.responses import Response
 
+from inbounds.code.notebook import KIND as NOTEBOOK
+from inbounds.code.notebook import write_notebook
+from inbounds.code.place import OnServer
+from inbounds.code.question_code import WrittenQuestion, write_code
 from inbounds.errors import InboundsError
 from inbounds.exact.amount import units
 from inbounds.exact.decimals import BLANKS
@@ -21,8 +25,8 @@ from inbounds.results.answer_json import read_answer
 from inbounds.server.basics.person import Action
 from inbounds.server.basics.problem import Problem, to_problem
 from inbounds.server.pages.page import redirect, render_fragment, render_page, svg_response
+from inbounds.server.pages.parts.answer_files import file_response
 from inbounds.server.pages.parts.answer_table import describe_answer
-from inbounds.server.pages.parts.question_code import write_code
 from inbounds.server.pages.parts.question_examples import examples
 from inbounds.server.pages.parts.question_form import Choices, to_sql
 from inbounds.server.pages.pictures.figure import Looks
@@ -154,6 +158,26 @@ def _plans(holding: Holding, asking: Asking) -> Sequence[Plan]:
     return plans
 
 
+@router.get("/ask/{name}/query.ipynb")
+async def notebook(
+    request: Request,
+    name: Name,
+    service: Serving,
+    visitor: Analyst,
+    sql: Sql = "",
+    epsilon: Epsilon = EPSILON,
+    key: Annotated[str, Query(max_length=80)] = "",
+) -> Response:
+    """Return a question as a notebook; it asks under the name that the form has, so that both together pay once."""
+    explaining = Explaining(**_read_question(Asking, sql, epsilon).model_dump())
+    explanation = await run_planning(
+        request, visitor.person, explain_question, service, name, explaining, visitor.person
+    )
+    place = OnServer(service.file.home, name)
+    question = WrittenQuestion(place, explaining.sql, epsilon.strip(BLANKS), _read_key(key))
+    return file_response(write_notebook(question, explanation.epsilon).encode(), NOTEBOOK, "query.ipynb")
+
+
 @router.get("/ask/{name}/owned")
 async def owned(
     request: Request, name: Name, service: Serving, visitor: Analyst, sql: Sql = "", epsilon: Epsilon = EPSILON
@@ -251,7 +275,7 @@ def _explain(service: Service, visitor: Visitor, name: str, sql: str, price: Pri
         asking = _read_question(Asking, sql, epsilon)
         plans = _plans(service.holdings.holding(name, visitor.person), asking)
         height = noise_height(plans) if plans else None
-        code = write_code(service.file.home, name, asking.sql, epsilon.strip())
+        code = write_code(WrittenQuestion(OnServer(service.file.home, name), asking.sql, epsilon.strip()))
         found = {"explanation": explanation, "height": height, "is_law": is_law(plans), "code": code}
         return facts | {"epsilon": epsilon} | found
     except Problem as problem:

@@ -3,10 +3,12 @@
 from __future__ import annotations
 
 from inbounds.server.basics.person import Action
-from inbounds.server.pages import answers, ask, assets, manage, plan, reports, shared, sign_in, verify
+from inbounds.server.pages import answers, ask, assets, plan, reports, shared, sign_in, verify
+from inbounds.server.pages.manage import contracts, datasets, keys
 from inbounds.server.pages.menu import MenuLink
 
-PAGES = (assets, plan, sign_in, ask, answers, manage, verify, reports, shared)
+PAGES = (assets, plan, sign_in, ask, answers, keys, datasets, contracts, verify, reports, shared)
+"""All of them; the keys come before datasets, none of which can be called so."""
 
 MENU = (
     MenuLink("/plan", "Plan"),

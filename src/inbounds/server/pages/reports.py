@@ -29,7 +29,7 @@ from inbounds.server.service.publishing.reports import (
     find_report,
     load_published,
     propose_report,
-    read_report_file,
+    propose_report_file,
     reject_report,
     reports_of,
 )
@@ -74,10 +74,10 @@ async def propose(request: Request, service: Serving, visitor: Analyst, form: Fo
     refuse_forged(request, visitor, form)
     if text := form.get("file", "").strip():
         facts = (service, form.get("dataset", ""), text, visitor.person)
-        proposal = await run_planning(request, visitor.person, read_report_file, *facts)
+        stored = await run_planning(request, visitor.person, propose_report_file, *facts)
     else:
         proposal = await run_in_threadpool(_read_proposal, service, visitor.person, form)
-    stored = await run_planning(request, visitor.person, propose_report, service, proposal, visitor.person)
+        stored = await run_planning(request, visitor.person, propose_report, service, proposal, visitor.person)
     return redirect(f"/reports/{stored.id}")
 
 

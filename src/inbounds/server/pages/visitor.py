@@ -78,6 +78,7 @@ FORMS = {
     "/reports/{report}/approve": "/reports/{report}",
     "/reports/{report}/reject": "/reports/{report}",
     "/keep/{name}/grants": "/keep/{name}",
+    "/keep/{name}/contract/file": "/keep/{name}/contract",
     "/keep/requests/{number}": "/keep",
     "/keep/keys/{prefix}/revoke": "/keep/keys",
 }

@@ -115,7 +115,7 @@ class Holdings:
         return holding
 
     def _open(self, contract: Contract) -> Holding:
-        tick = _tick(contract)
+        tick = read_tick(contract)
         _refuse_other_ledger(contract, self._file.ledger)
         dataset = Dataset(contract, ledger=self._open_ledger())
         try:
@@ -170,7 +170,8 @@ def _refuse_no_address(name: str) -> None:
         )
 
 
-def _tick(contract: Contract) -> float:
+def read_tick(contract: Contract) -> float:
+    """Return how many seconds apart answers leave, as a contract says."""
     if not contract.has("dataset", "tick"):
         return TICK
     value = contract.value("dataset", "tick")

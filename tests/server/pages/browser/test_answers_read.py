@@ -62,14 +62,19 @@ def test_a_screen_shows_every_interval(browser: Browser, read: Running, clinic: 
         assert who.page.evaluate(f"{table}.scrollWidth - {table}.clientWidth") <= 1
 
 
-def test_paper_has_the_caveat(browser: Browser, read: Running, clinic: Served) -> None:
-    """What is printed says what the interval is about, and what the contribution bound does."""
+@pytest.mark.parametrize("key", [key for key in QUESTIONS if key != "quantiles"])
+def test_paper_has_every_interval_and_the_caveat(browser: Browser, read: Running, clinic: Served, key: str) -> None:
+    """What is printed has every interval, and says what that is about and what the contribution bound does."""
     with read.client(clinic.keys["ben"]) as ben:
-        limit, _ = first_sentence(ben.get("/v1/answers/read-one").json()["row_limit"])
+        answer = ben.get(f"/v1/answers/read-{key}").json()
+    limit, _ = first_sentence(answer["row_limit"])
     with looking(browser, read) as who:
-        who.sign_in(clinic.keys["ben"]).go("/answers/read-one")
+        who.sign_in(clinic.keys["ben"]).go(f"/answers/read-{key}")
         who.page.emulate_media(media="print")
         assert who.page.get_by_text(CAVEAT).is_visible()
         assert who.page.get_by_text("95 % interval (noise only)", exact=True).first.is_visible()
+        intervals = [one for one in who.page.locator("td.interval").all() if one.inner_text().strip()]
+        assert len(intervals) == sum(ends is not None for row in answer["intervals"] for ends in row)
+        assert all(one.is_visible() for one in intervals)
         assert who.page.get_by_text(limit).is_visible()
         assert not who.page.get_by_text(words.PROOF).is_visible()

@@ -7,7 +7,8 @@ from pathlib import Path
 import pytest
 
 from inbounds.ledger import Ledger
-from inbounds.server.pages.parts.contract_history import MEANINGS, Change, history
+from inbounds.server.pages.parts.contract_changes import MEANINGS, Change
+from inbounds.server.pages.parts.contract_history import history
 
 FIRST = {"unit": "patient", "max_rows_per_unit": "2", "column age": "[0, 110] step 1", "source": "a.parquet"}
 

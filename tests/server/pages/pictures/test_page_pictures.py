@@ -10,7 +10,7 @@ from xml.etree import ElementTree
 
 import pytest
 
-from inbounds.server.pages.pictures.answer_picture import format_dates
+from inbounds.plot.style import format_dates
 from inbounds.server.pages.pictures.balances_picture import ALL, CAP
 from inbounds.server.pages.pictures.figure import Look, svg
 from tests.helpers.every_page import fill

@@ -11,7 +11,7 @@ from inbounds.publish.destinations.page.figures import Figures, write_key
 from inbounds.publish.destinations.page.lines import draw_lines
 from inbounds.publish.destinations.page.mark import LOOKS, Look, Mark, Series
 from inbounds.publish.destinations.page.markup import named, said
-from inbounds.publish.report import PublishedTable
+from inbounds.report.report import PublishedTable
 from inbounds.results.answer import Answer
 
 BARS, LINE, NONE = "bars", "line", "none"

@@ -17,7 +17,7 @@ from inbounds.publish.destinations.page.markup import lines, named, paragraphs, 
 from inbounds.publish.destinations.page.page_table import write_page_table, write_value
 from inbounds.publish.destinations.page.style import STYLE, WATERMARK
 from inbounds.publish.destinations.sheet import Sheet, sheets_of
-from inbounds.publish.report import PublishedTable, Report
+from inbounds.report.report import PublishedTable, Report
 
 GENERATOR = f"inbounds {__version__}"
 POLICY = "default-src 'none'; style-src 'unsafe-inline'; img-src data:; base-uri 'none'; form-action 'none'"

@@ -1,4 +1,4 @@
-"""The versions of a contract that the ledger has, what changed between them, and what that means for privacy."""
+"""The versions of a contract that the ledger has, and what changed between them."""
 
 from __future__ import annotations
 
@@ -7,30 +7,7 @@ from dataclasses import dataclass
 
 from inbounds.ledger.values.entry import Entry
 from inbounds.ledger.values.terms import Terms
-
-MEANINGS = {
-    "unit": "The unit of privacy has changed. Earlier answers protect a different unit.",
-    "max_rows_per_unit": "The contribution bound has changed. A higher bound means more noise.",
-    "source": "Queries now read another table. For people in both tables, the privacy losses of both budgets add up.",
-    "column": "The possible values have changed. Bounds taken from the data would reveal something about people.",
-    "public": "What is treated as public has changed. Public information is not protected.",
-}
-"""What a change of a term means, by how its name begins; of another table's, by what follows the table's name."""
-
-
-@dataclass(frozen=True)
-class Change:
-    """One term that changed."""
-
-    term: str
-    before: str | None
-    after: str | None
-
-    @property
-    def meaning(self) -> str:
-        """What it means for privacy."""
-        name = self.term.rpartition(": ")[2] if self.term.startswith("table ") else self.term
-        return MEANINGS.get(name.partition(" ")[0], "")
+from inbounds.server.pages.parts.contract_changes import Change, changes_between
 
 
 @dataclass(frozen=True)
@@ -54,13 +31,6 @@ def history(entries: Iterable[Entry]) -> list[Version]:
             continue
         terms, reason = recorded
         before = versions[-1].terms if versions else None
-        changes = () if before is None else _changes(before, terms)
+        changes = () if before is None else changes_between(before, terms)
         versions.append(Version(entry.seq, entry.time, entry.fingerprint, reason, dict(terms), changes))
     return versions[::-1]
-
-
-def _changes(before: Mapping[str, str], after: Mapping[str, str]) -> tuple[Change, ...]:
-    names = [*before, *(name for name in after if name not in before)]
-    return tuple(
-        Change(name, before.get(name), after.get(name)) for name in names if before.get(name) != after.get(name)
-    )

@@ -8,8 +8,7 @@ from typing import Any
 
 from inbounds.exact.amount import UNIT
 from inbounds.ledger.values.entry import Entry
-from inbounds.plot.style import COLOURS
-from inbounds.server.pages.pictures.answer_picture import format_dates
+from inbounds.plot.style import COLOURS, format_dates
 from inbounds.server.pages.pictures.figure import Look, svg
 from inbounds.server.pages.words import shorten
 

@@ -9,10 +9,13 @@ from typing import Annotated
 from fastapi import Path
 from pydantic import AfterValidator, BaseModel, ConfigDict, Field
 
-from inbounds.publish.report import EDITION, NAME, ChartKind
+from inbounds.report.report import EDITION, NAME, ChartKind
 from inbounds.server.service.amounts import Amount, format_amount
 from inbounds.server.service.explaining import LONGEST_SQL
 from inbounds.server.state.report_store import StoredReport
+
+LONGEST_FILE = 200_000
+"""So many characters may the file of a report have that is proposed."""
 
 LONGEST_TITLE = 200
 LONGEST_DESCRIPTION = 2000
@@ -60,6 +63,18 @@ class Proposal(BaseModel):
     description: Description = None
     edition: str | None = Field(default=None, pattern=f"^{EDITION}$", examples=["2026-q1"])
     questions: list[ReportQuestion] = Field(min_length=1, max_length=MOST_TABLES)
+
+
+class ProposedFile(BaseModel):
+    """A report to propose, as its file says it."""
+
+    model_config = ConfigDict(extra="forbid")
+    file: str = Field(
+        min_length=1,
+        max_length=LONGEST_FILE,
+        description="The text of a report file: SQL, with a name and a cost above each query.",
+        examples=["-- report: year\n-- name: visits\n-- epsilon: 0.1\nSELECT COUNT(*) FROM visits;"],
+    )
 
 
 class Rejection(BaseModel):

@@ -24,25 +24,43 @@ from inbounds.query.methods.plan import rho_of
 from inbounds.results.answer_json import read_answer
 from inbounds.server.basics import clock
 from inbounds.server.basics.person import Action, Person
-from inbounds.server.basics.problem import Problem, to_problem
+from inbounds.server.basics.problem import AGAIN, Problem, to_problem
 from inbounds.server.service.amounts import format_amount
 from inbounds.server.service.answer_shape import AnswerOut, Question
 from inbounds.server.service.asking import answer_question, request_id
 from inbounds.server.service.door import service_of
 from inbounds.server.service.explaining import Asking, to_query
 from inbounds.server.service.planning import run_planning
-from inbounds.server.service.publishing.report_shape import MOST_TABLES, Proposal, ReportQuestion, proposal_of
+from inbounds.server.service.publishing.report_shape import (
+    LONGEST_FILE,
+    MOST_TABLES,
+    Proposal,
+    ReportQuestion,
+    proposal_of,
+)
 from inbounds.server.service.service import Service
 from inbounds.server.state.report_store import PUBLISHED, REJECTED, StoredReport
-
-LONGEST_FILE = 200_000
-"""So many characters may the file of a report have that is proposed."""
 
 PUBLIC_WITH = Fraction(1, 1000)
 """What a query whose answer is public is asked with: that is free."""
 
 UNKNOWN_REPORT = "no report has this id, or you don't have access to it; choose one from the list of reports"
 CLOSED = "this report has already been decided; reload the list of reports"
+
+GO_ON = "approve the report again, at no extra cost"
+"""What to do where a query would be sent again."""
+
+IN_REPORTS = {
+    "answer-failed": (
+        "the answer could not be computed, and never will be; the charge stands. Reject the report: its analyst can "
+        "propose it again with another ε for this table, which is charged again"
+    ),
+    "request-reused": (
+        "this table was asked under another contract; reject the report, and let its analyst propose it under another "
+        "edition, which is charged anew"
+    ),
+}
+"""What is said of a table where a query would need another Idempotency-Key."""
 
 
 @dataclass(frozen=True)
@@ -94,6 +112,11 @@ def propose_report(service: Service, proposal: Proposal, person: Person) -> Stor
     if name is None:
         raise Problem("too-many", "too many of your reports are pending; wait for a decision")
     return find_report(service, person, name)
+
+
+def propose_report_file(service: Service, dataset: str, text: str, person: Person) -> StoredReport:
+    """Keep the proposal that the text of a report's file makes."""
+    return propose_report(service, read_report_file(service, dataset, text, person), person)
 
 
 def read_report_file(service: Service, dataset: str, text: str, person: Person) -> Proposal:
@@ -172,13 +195,21 @@ async def approve_report(request: Request, custodian: Person, name: str) -> Stor
         proposal, owner = proposal_of(stored), _owner_of(service, stored)
         await run_planning(request, custodian, _refuse_unaffordable, service, stored, owner)
         await run_in_threadpool(service.reports.approve, name, custodian.name)
-        answers = []
-        for question in proposal.questions:
-            key = key_for(proposal, question)
-            asked = Question(sql=question.sql, epsilon=question.epsilon)
-            answers.append(await answer_question(request, owner, proposal.dataset, asked, key))
+        answers = [await _ask_table(request, owner, proposal, question) for question in proposal.questions]
         await run_in_threadpool(_publish, service, stored, owner, answers)
     return await run_in_threadpool(find_report, service, custodian, name)
+
+
+async def _ask_table(request: Request, owner: Person, proposal: Proposal, question: ReportQuestion) -> AnswerOut:
+    """Ask a question of a report; if it fails, it says which, and how a report goes on."""
+    asked, key = Question(sql=question.sql, epsilon=question.epsilon), key_for(proposal, question)
+    try:
+        return await answer_question(request, owner, proposal.dataset, asked, key)
+    except (InboundsError, Problem) as error:
+        problem = error if isinstance(error, Problem) else to_problem(error)
+    words = IN_REPORTS.get(problem.code) or problem.detail.replace(AGAIN, GO_ON)
+    more = {**problem.more, "table": question.name}
+    raise Problem(problem.code, f"{question.name}: {words}", headers=problem.headers, more=more)
 
 
 def reject_report(service: Service, custodian: Person, name: str, note: str) -> StoredReport:
@@ -216,11 +247,15 @@ def _refuse_unaffordable(service: Service, stored: StoredReport, owner: Person) 
     price = price_of(service, proposal, due, owner)
     with service.holdings.reading() as ledger:
         fits = not price.epsilon or ledger.fits(proposal.dataset, price.epsilon, owner.name, rho=price.rho or None)
+        left = [ledger.balance(proposal.dataset, who).left for who in (None, owner.name)]
     if not fits:
+        amounts = {"requested": price.epsilon, "left_total": left[0], "left_analyst": left[1]}
+        facts = {name: None if amount is None else write_end(amount) for name, amount in amounts.items()}
         raise Problem(
             "budget-exceeded",
             f"this report costs ε {format_amount(price.epsilon)}, which is more than {owner.name} or all analysts "
             "together have left; grant more budget, or reject it",
+            more={"dataset": proposal.dataset, "analyst": owner.name, **facts},
         )
 
 

@@ -9,8 +9,8 @@ from fractions import Fraction
 import pytest
 
 from inbounds.publish import PublishedTable, Report
-from inbounds.publish.report import digest_of
 from inbounds.query import Answer
+from inbounds.report.report import digest_of
 
 ANSWER = Answer(
     ("clinic", "count"),

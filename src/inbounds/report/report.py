@@ -13,7 +13,7 @@ from fractions import Fraction
 from functools import cached_property
 from typing import Any, Literal
 
-from inbounds.bounds.notation import write_end
+from inbounds.exact.rational import write_fraction
 from inbounds.results.answer import Answer
 from inbounds.results.answer_json import read_answer, write_answer
 
@@ -127,7 +127,7 @@ class Report:
             "analyst": self.analyst,
             "published": self.published,
             "practice": self.practice,
-            "epsilon": write_end(self.epsilon),
+            "epsilon": write_fraction(self.epsilon),
             "contract": self.contract,
             "ledger_head": self.ledger_head,
             "tables": [table.data() for table in self.tables],

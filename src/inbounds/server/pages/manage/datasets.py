@@ -1,8 +1,7 @@
-"""Manage: what a custodian watches and decides: budgets, who asked what, grants and requests, keys, contracts."""
+"""Manage: the budgets of datasets, who asked what, grants, and requests that wait for a decision."""
 
 from __future__ import annotations
 
-import re
 from collections.abc import Sequence
 from typing import Annotated, Any
 from urllib.parse import quote
@@ -13,8 +12,6 @@ from starlette.responses import Response
 
 from inbounds.errors import InboundsError, InvalidParameter, LedgerUnavailable
 from inbounds.ledger.values.entry import Entry
-from inbounds.query import Inspection
-from inbounds.query.custodian.text import inspection_text
 from inbounds.server.basics import clock
 from inbounds.server.basics.person import Action
 from inbounds.server.basics.problem import Problem
@@ -34,12 +31,10 @@ from inbounds.server.service.service import Service
 router = APIRouter(include_in_schema=False)
 
 Custodian = Annotated[Visitor, require_visitor(Action.GRANT)]
-Keykeeper = Annotated[Visitor, require_visitor(Action.MANAGE_KEYS)]
 MOST = 100
 """So many of the last questions are shown."""
 
 LONGEST_NOTE = 900
-DAYS = re.compile("[0-9]{1,5}")
 DECISIONS = {"grant": "granted", "decline": "declined"}
 """What can become of a request, and the note if there is no other."""
 
@@ -56,40 +51,6 @@ async def keep_page(request: Request, service: Serving, visitor: Custodian) -> R
     reports = await run_in_threadpool(reports_of, service, visitor.person)
     waiting = [to_report_out(stored) for stored in reports if stored.is_open]
     return render_page(request, "keep", visitor, budgets=budgets, requests=pending, reports=waiting)
-
-
-@router.get("/keep/keys")
-async def keys_page(request: Request, service: Serving, visitor: Keykeeper) -> Response:
-    """List everybody's keys."""
-    return await _render_keys(request, service, visitor, None)
-
-
-async def _render_keys(
-    request: Request, service: Service, visitor: Visitor, issued: tuple[str, str] | None
-) -> Response:
-    keys = await run_in_threadpool(service.keys.issued)
-    people = list(service.file.people.values())
-    return render_page(request, "keep_keys", visitor, keys=keys, now=clock.now(), people=people, issued=issued)
-
-
-@router.post("/keep/keys")
-async def issue(request: Request, service: Serving, visitor: Keykeeper, form: Form) -> Response:
-    """Issue a key, and show it this once."""
-    refuse_forged(request, visitor, form)
-    person, days = form.get("person", ""), form.get("days", "")
-    if person not in service.file.people or DAYS.fullmatch(days) is None:
-        raise Problem("invalid-parameter", "choose a person and a number of days; go back and try again")
-    text, _ = await run_in_threadpool(service.keys.issue, person, int(days))
-    return await _render_keys(request, service, visitor, (person, text))
-
-
-@router.post("/keep/keys/{prefix}/revoke")
-async def revoke(request: Request, prefix: str, service: Serving, visitor: Keykeeper, form: Form) -> Response:
-    """Revoke a key, at once."""
-    refuse_forged(request, visitor, form)
-    if await run_in_threadpool(service.keys.revoke, prefix) is None:
-        raise Problem("not-found", "no API key has this prefix; go back and reload the list")
-    return redirect("/keep/keys")
 
 
 @router.get("/keep/{name}")
@@ -124,16 +85,6 @@ async def balances(name: Name, service: Serving, visitor: Custodian, look: Looks
     await run_in_threadpool(service.holdings.holding, name, visitor.person)
     entries = await run_in_threadpool(_entries, service, name)
     return svg_response(await run_in_threadpool(balances_picture, entries, clock.now(), look))
-
-
-@router.get("/keep/{name}/check")
-async def check_page(request: Request, name: Name, service: Serving, visitor: Custodian) -> Response:
-    """Show what the contract does to the real table: for the custodian's eyes only."""
-    holding = await run_in_threadpool(service.holdings.holding, name, visitor.person)
-    inspection = await run_in_threadpool(Inspection.of, holding.dataset)
-    lines = inspection_text(inspection, holding.dataset.contract.name).splitlines()
-    text = "\n".join(line for line in lines if not line.startswith("##")).strip()  # the page has a frame of its own
-    return render_page(request, "keep_check", visitor, name=name, text=text)
 
 
 @router.post("/keep/{name}/grants")

@@ -1,0 +1,1 @@
+"""The pages of the custodian: datasets and their budgets, contracts, and keys."""

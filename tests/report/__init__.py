@@ -1,0 +1,1 @@
+"""Tests of reports as everybody has them."""
