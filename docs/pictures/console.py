@@ -101,16 +101,17 @@ class Visit:
         self.page.click("text=Propose report")
         self.page.wait_for_url(re.compile("/reports/"))
 
-    def shoot(self, name: str, path: str | None = None) -> None:
-        """Take a picture of a page."""
+    def shoot(self, name: str, path: str | None = None, start: str | None = None) -> None:
+        """Take a picture of a page, or of what begins at an element."""
         if path is not None:
             self.page.goto(f"{self.address}{path}")
         self.page.wait_for_load_state("networkidle")
-        height = min(TALLEST, self.page.evaluate("document.documentElement.scrollHeight"))
+        top = 0 if start is None else self.page.evaluate(f"document.querySelector('{start}').offsetTop - 16")
+        height = min(TALLEST, self.page.evaluate("document.documentElement.scrollHeight") - top)
         wide = self.page.evaluate("document.documentElement.scrollWidth")
         if wide > self.width:
             sys.stdout.write(f"{name} is {wide} wide at {self.width}\n")
-        clip = {"x": 0, "y": 0, "width": self.width, "height": height}
+        clip = {"x": 0, "y": top, "width": self.width, "height": height}
         found = Image.open(BytesIO(self.page.screenshot(clip=clip, full_page=True)))
         where = self.folder / f"console-{name}-{self.width}.png"
         found.convert("RGB").quantize(COLOURS).save(where, optimize=True)
@@ -173,11 +174,26 @@ def take(visit: Visit, keys: dict[str, str]) -> None:
     visit.shoot("keep-one", "/keep/visits")
     visit.shoot("keep-keys", "/keep/keys")
     visit.shoot("keep-check", "/keep/visits/check")
+    try_contract(visit)
     visit.sign_in(keys["dora"])
     visit.shoot("verify", "/verify")
     visit.shoot("verify-entries", "/verify/entries")
     visit.shoot("verify-entry", "/verify/entries/3")
     visit.shoot("statement", "/verify/statement")
+
+
+def try_contract(visit: Visit) -> None:
+    """Take pictures of a contract that is tried: what it would do, its faults, and a fresh draft."""
+    visit.page.goto(f"{visit.address}/keep/visits/contract")
+    served = visit.page.input_value("#text")
+    tried = served.replace("max_rows_per_unit = 4 ", "max_rows_per_unit = 3 ").replace("[0, 110]", "[18, 90]")
+    faulty = tried.replace("[18, 90]", "[90, 18]").replace('"visits.parquet"', '"others.parquet"')
+    for name, text in (("keep-contract", tried), ("keep-contract-faults", faulty)):
+        visit.page.fill("#text", text)
+        visit.page.click("text=Check the contract")
+        visit.page.wait_for_selector("#result h2")
+        visit.shoot(name, start="#limits" if name == "keep-contract" else None)
+    visit.shoot("keep-contract-draft", "/keep/visits/contract?draft=true")
 
 
 def main(folder: Path, *, dark: bool) -> None:

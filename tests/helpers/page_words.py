@@ -45,6 +45,17 @@ MANAGE, NOTE, PERSON, ISSUE, ISSUED = (
 )
 """Manage."""
 
+TRY, CONTRACT, CHECK, SERVED, DRAFT, DOWNLOAD = (
+    "Try a contract",
+    "Contract (TOML)",
+    "Check the contract (free)",
+    "Show the served contract",
+    "Draft from the table",
+    "Download as file",
+)
+READS, SAME, EYES_ONLY = "The contract reads without a fault.", "None: both promise the same", "eyes only"
+"""Trying a contract."""
+
 SAVED, VERIFY, CONTAINED, FIRST = (
     "Saved checkpoint",
     "Verify now",

@@ -34,14 +34,11 @@ def open_trial(text: str, present: Dataset) -> Dataset:
     Its ledger is that of the dataset, for the terms that it would have there, and is never written to.
     """
     contract = _parse(text, present.contract)
-    moved = [
-        describe_fault(contract, fault, contract.line(*fault.path))
-        for fault in find_other_places(contract, present.contract)
-    ]
+    moved = [_describe(contract, fault) for fault in find_other_places(contract, present.contract)]
     try:
         trial = Dataset(contract, ledger=present.ledger, create_ledger=False, within=present.contract)
     except InvalidContract as fault:
-        raise _together([*moved, *(fault.faults or (str(fault),))]) from None
+        raise _together([*moved, *(fault.faults or (_describe(contract, fault),))]) from None
     if moved:
         trial.close()
         raise _together(moved)
@@ -52,6 +49,10 @@ def line_of(fault: str) -> int | None:
     """Return the line that a fault is about, if it names one."""
     found = _LINE.search(fault)
     return None if found is None else int(found[1])
+
+
+def _describe(contract: Contract, fault: InvalidContract) -> str:
+    return describe_fault(contract, fault, contract.line(*fault.path))
 
 
 def _together(faults: list[str]) -> InvalidContract:

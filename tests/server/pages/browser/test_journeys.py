@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+from pathlib import Path
 from typing import TYPE_CHECKING
 
 import pytest
@@ -98,6 +99,42 @@ def test_an_auditor_verifies(browser: Browser, server: Running, clinic: Served, 
         altered = head[:-1] + ("0" if head[-1] != "0" else "1")
         dora.go("/verify").fill(words.SAVED, altered).click(words.VERIFY).sees("ALTERED.")
         assert not dora.is_too_wide
+
+
+def test_a_custodian_tries_a_contract(
+    browser: Browser, server: Running, clinic: Served, variant: Variant, tmp_path: Path
+) -> None:
+    """A custodian changes a limit, mistypes a bound, corrects it, looks and downloads; nothing is applied."""
+    before = {path: path.read_bytes() for path in clinic.folder.glob("*.toml")}
+    with looking(browser, server, width=variant.width, script=variant.script) as carla:
+        carla.sign_in(clinic.keys["carla"], "/keep").at("/keep").click("visits", "link").at("/keep/visits")
+        carla.click(words.TRY, "link").at("/keep/visits/contract")
+        box = carla.page.get_by_label(words.CONTRACT)
+        served = box.input_value()
+        assert served == (clinic.folder / "visits.toml").read_text("utf-8")
+        tried = served.replace("max_rows_per_unit = 2", "max_rows_per_unit = 1")
+        carla.fill(words.CONTRACT, tried.replace("[0, 110]", "[110, 0]")).click(words.CHECK).sees("1 fault")
+        assert "line 9" in carla.page.locator("ol.faults").inner_text()
+        carla.fill(words.CONTRACT, tried).click(words.CHECK).sees(words.READS).sees(words.EYES_ONLY)
+        assert not carla.is_too_wide
+        shown = carla.page.locator("svg.bars:visible")
+        assert shown.count() == 3
+        assert "tried" in str(shown.first.text_content())
+        size = shown.first.bounding_box()
+        assert size is not None
+        assert size["width"] > 250
+        assert size["height"] > 60
+        assert carla.page.locator("tr.total th").all_inner_texts() == ["1 (tried)", "2 (served)"]
+        with carla.page.expect_download() as downloading:
+            carla.page.get_by_role("button", name=words.DOWNLOAD).last.click()
+        downloading.value.save_as(tmp_path / "file.toml")
+        assert downloading.value.suggested_filename == "visits.toml"
+        assert (tmp_path / "file.toml").read_text("utf-8") == tried
+        carla.click(words.SERVED, "link")
+        assert carla.page.get_by_label(words.CONTRACT).input_value() == served
+        carla.click(words.DRAFT, "link").at("/keep/visits/contract?draft=true").sees("# decide")
+        assert {path: path.read_bytes() for path in before} == before
+        assert carla.go("/keep/visits").page.locator("ins").count() == 0  # of a version that is recorded
 
 
 @pytest.mark.parametrize("variant", CROSSED, ids=str)

@@ -65,6 +65,24 @@ def test_axe_finds_nothing(browser: Browser, filled: Running, clinic: Served, pe
     assert found == []
 
 
+@pytest.mark.parametrize("scheme", SCHEMES)
+def test_axe_finds_nothing_on_a_contract_that_is_tried(
+    browser: Browser, filled: Running, clinic: Served, scheme: Any
+) -> None:
+    """Nor has what comes of a contract that is tried: its faults, and its figures with their pictures."""
+    found: list[str] = []
+    with looking(browser, filled, width=1280 if scheme == "light" else 390, color_scheme=scheme) as who:
+        who.sign_in(clinic.keys["carla"], "/keep/visits/contract")
+        served = who.page.get_by_label(words.CONTRACT).input_value()
+        tried = served.replace("max_rows_per_unit = 2", "max_rows_per_unit = 1").replace("[0, 110]", "[30, 60]")
+        for text, said in ((tried, words.READS), (tried.replace("[30, 60]", "[?, ?]"), "1 fault")):
+            who.fill(words.CONTRACT, text).click(words.CHECK).sees(said)
+            who.page.evaluate("for (const one of document.querySelectorAll('details')) one.open = true")
+            found += findings(who)
+            assert not who.is_too_wide
+    assert found == []
+
+
 def test_axe_is_at_work(browser: Browser, filled: Running) -> None:
     """What looks at the pages finds something on a page that is wrong."""
     with looking(browser, filled) as who:

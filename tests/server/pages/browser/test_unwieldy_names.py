@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterator
 from typing import TYPE_CHECKING, Any
 from urllib.parse import quote
 
 import pytest
 
+from tests.helpers import page_words as words
 from tests.helpers.browser import Looker, looking
 from tests.helpers.served_hospital import Running, Served, running
 from tests.helpers.unwieldy_names import COLUMN, DATASET, GROUPS, PERSON, build_unwieldy
@@ -57,6 +59,25 @@ def test_long_names_leave_numbers_in_sight(browser: Browser, asked: Running, war
         assert not any(measured(who, "one.scrollWidth > one.clientWidth + 1"))
         who.sign_in(ward.keys["carla"]).go(f"/keep/{quote(DATASET)}")
         assert not measured(who, "one.scrollWidth > one.clientWidth + 1")[0]
+
+
+@pytest.mark.parametrize("width", WIDTHS)
+def test_pictures_of_a_tried_contract_fit(browser: Browser, asked: Running, ward: Served, width: int) -> None:
+    """However long the names are, the pictures of limits and bounds stay within the page, letters within pictures."""
+    inside = (
+        "[...document.querySelectorAll('svg.bars')].filter(one => one.getClientRects().length).flatMap("
+        "one => [...one.querySelectorAll('text')].map(text => [one.getBoundingClientRect(), "
+        "text.getBoundingClientRect()])).every(([a, b]) => b.left >= a.left - 1 && b.right <= a.right + 1)"
+    )
+    with looking(browser, asked, width=width) as who:
+        who.sign_in(ward.keys["carla"]).go(f"/keep/{quote(DATASET)}/contract")
+        text = who.page.get_by_label(words.CONTRACT).input_value()
+        text = re.sub(r"\[columns\.kind\]\nkeys = .*\n", "", text.replace(f"[0, {GROUPS - 1}]", "[20, 90]"))
+        text = text.replace('unit = "row"', 'unit = "kind"\nmax_rows_per_unit = 3')
+        who.fill(words.CONTRACT, text).click(words.CHECK).sees(words.READS)
+        assert who.page.locator("svg.bars:visible").count() == 4
+        assert who.page.evaluate(inside)
+        assert not who.is_too_wide
 
 
 @pytest.mark.parametrize("width", WIDTHS)

@@ -28,7 +28,7 @@ class LimitsShown:
     def scope(self) -> str:
         """Say how many rows and units there are."""
         rows, units = self.trial.units.rows, self.trial.units.units
-        return f"{rows:,} {'row' if rows == 1 else 'rows'} of {units:,} distinct values of {self.trial.units.column}."
+        return f"{rows:,} {'row' if rows == 1 else 'rows'}, {units:,} distinct values of {self.trial.units.column}."
 
     @property
     def compared(self) -> list[LimitError]:
@@ -141,4 +141,5 @@ def _signed(number: float) -> str:
 
 
 def _with_share(part: int, whole: int) -> str:
-    return f"{part:,} ({format_share(part, whole)})"
+    share = format_share(part, whole).replace(" ", "\N{NO-BREAK SPACE}")
+    return f"{part:,} ({share})"
