@@ -182,11 +182,14 @@ def as_python(row: Row) -> dict[str, Any]:
 @pytest.mark.parametrize("seed", sparing(range(40), 8))
 @pytest.mark.parametrize("limit", [1, 3])
 def test_rows_are_weighed_as_plain_python_weighs_them(seed: int, limit: int) -> None:
-    """Each row that counts somewhere is in one cell, and a unit's rows there are weighed together, as by plain Python."""
+    """Each row that counts somewhere is in one cell, and a unit's rows are weighed together, as by plain Python."""
     random = Random(seed)
     measure = random.choice(["COUNT(*)", "COUNT(DISTINCT who)", "SUM(size)"])
     with Playground(contract(COLUMNS, limit=limit), TYPES) as playground:
-        rows, query = random_rows(random), playground.dataset.sql(with_rest(measure, None, random_sets(random, OF_PLAIN)))
+        rows, query = (
+            random_rows(random),
+            playground.dataset.sql(with_rest(measure, None, random_sets(random, OF_PLAIN))),
+        )
         plan = query.plan(1)
         assert playground.totals(plan, rows) == oracle.totals(query.question, map(as_python, rows), ["who", "ward"])
 
@@ -195,7 +198,7 @@ def test_rows_are_weighed_as_plain_python_weighs_them(seed: int, limit: int) -> 
 
 
 def test_a_rest_that_cannot_be_makes_no_other_question(rows_apart: Playground) -> None:
-    """Where no row can lack what is added up, or nothing is added up, REST() changes neither the text nor the charge."""
+    """Where no row can lack what is added up, or nothing is, REST() changes neither the text nor the charge."""
     found = rows_apart.dataset.sql
     filled = "GROUPING SETS ((COALESCE(sex, 'none')), ((CASE WHEN urgent = TRUE THEN 'now' ELSE 'later' END)), ()"
     for sets in (filled, "GROUPING SETS ((sex), (sex, ward)", "GROUPING SETS ((sex, ward)"):
@@ -219,9 +222,11 @@ def test_public_facts_hold_beside_a_rest(tmp_path: Path) -> None:
     known = 'zeros = [{ region = "city", sex = "m" }]'
     text = contract(COLUMNS, unit="row").replace("[budget]", f"[known]\n{known}\n[budget]")
     with Playground(text, TYPES, tmp_path / "ledger.db") as playground:
-        rows = [(1, "city", "harbour", "a", "f", *[None] * 5)] * 30 + [(1, "city", "harbour", "a", None, *[None] * 5)] * 40
+        rows = [(1, "city", "harbour", "a", "f", *[None] * 5)] * 30 + [
+            (1, "city", "harbour", "a", None, *[None] * 5)
+        ] * 40
         playground.fill(rows)
-        sql = "SELECT district, sex, COUNT(*) AS n FROM visits GROUP BY GROUPING SETS ((district, sex), (district), (), REST())"
+        sql = with_rest("district, sex, COUNT(*) AS n", None, [("district", "sex"), ("district",), ()])
         answer = playground.dataset.sql(sql).ask(400, analyst="ana")
     counts = {(row["district"], row["sex"]): row["n"] for row in answer.data()}
     assert counts["harbour", "m"] == 0
@@ -229,7 +234,7 @@ def test_public_facts_hold_beside_a_rest(tmp_path: Path) -> None:
 
 
 def test_what_is_owned_of_a_rest_is_what_it_says(tmp_path: Path) -> None:
-    """Each grouping of a released table answers its own question, for free and without a note; sums of others say so."""
+    """Each grouping of a released table answers its own question, free and without a note; sums of others say so."""
     with Playground(contract(COLUMNS, unit="row"), TYPES, tmp_path / "ledger.db") as playground:
         playground.fill(random_rows(Random(5)))
         found = playground.dataset.sql

@@ -153,7 +153,7 @@ class Question:
 
     @cached_property
     def told_apart(self) -> tuple[Group, ...]:
-        """The groups that tell all others: the finest ones, with the rest of those that are added up, if that counts."""
+        """The groups that tell all others: the finest ones, with the rests of those that are added up if they count."""
         columns, known = self.table.columns, self.table.known
         if not self.rest:
             return finest(columns, self.groups)

@@ -26,6 +26,9 @@ from inbounds.query.question.group import Bins, Group, KeyGroup, by_key
 if TYPE_CHECKING:
     from numpy.typing import NDArray
 
+Above = Sequence[Sequence[Sequence[int]]]
+"""For each group of a chain, and each of them in turn: the code there for each of its own, if it lies within that."""
+
 MOST_PICKED = 2**14
 """Of so many steps the statement looks up which group each is in, where some steps are no possible values."""
 
@@ -41,12 +44,8 @@ class RestGroup(KeyGroup):
     """For each of these: in which of its groups each code is; codes beyond its own are the rest there."""
 
     @classmethod
-    def of(cls, chain: Sequence[Group], above: Sequence[Sequence[Sequence[int]]], blocks: int, *, to_all: bool) -> RestGroup:
-        """Take a chain; for each of its groups the codes that these have in those above; and which of them tell a row.
-
-        Rows are told by the first `blocks` of the chain: those that have none of these are a group of their own if they
-        count, `to_all`.
-        """
+    def of(cls, chain: Sequence[Group], above: Above, blocks: int, *, to_all: bool) -> RestGroup:
+        """Take a chain of which the first `blocks` tell rows; with `to_all`, rows without any of these count, too."""
         # One block of codes for each group of the chain that may be the first that a row has, and one for none.
         sizes = [group.size for group in chain[:blocks]]
         starts = [sum(sizes[:block]) for block in range(blocks + 1)]
@@ -97,14 +96,14 @@ def _add_rest(columns: Mapping[str, Column], group: Group, everywhere: set[str],
     above = []
     for lower in chain:
         codes = dict(ancestors(columns, lower.column))
-        above.append([codes[upper.column.name] if upper.column.name in codes else () for upper in chain])
+        above.append([codes.get(upper.column.name, ()) for upper in chain])
     # What is told apart in every set has to be there, so a row is told by it at the latest.
     needed = next((place for place, each in enumerate(chain) if each.column.name in everywhere), None)
     blocks = len(chain) if needed is None else needed + 1
     return RestGroup.of(chain, above, blocks, to_all=needed is None)
 
 
-def _code_at(code: int, level: int, starts: Sequence[int], size: int, above: Sequence[Sequence[Sequence[int]]]) -> int:
+def _code_at(code: int, level: int, starts: Sequence[int], size: int, above: Above) -> int:
     """Return in which group of a level a code is: one of its own, or one of its rest, which nest as codes do."""
     block = next(place for place in reversed(range(len(starts))) if starts[place] <= code)
     if block > level:
@@ -120,8 +119,7 @@ def _number(group: Group) -> w.Whole:
         return whole
     if group.column.size > MOST_PICKED:
         raise InvalidQuestion(
-            f"{group.column.name} has more than {MOST_PICKED:,} steps between its values, too many for REST(); leave it "
-            "out"
+            f"{group.column.name} spans more than {MOST_PICKED:,} steps, too many for REST(); leave it out"
         )
     return w.pick(whole, tuple(group.number(np.arange(group.column.size)).tolist()))
 
