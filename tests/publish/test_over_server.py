@@ -90,7 +90,7 @@ def test_a_report_says_what_a_server_tells(visits: RemoteDataset) -> None:
         answer = report.table(name).answer
         rest = total[0] - sum(row[1] for row in answer.rows)
         assert rest >= 0
-        assert f": {rest:,} (expected noise " in str(answer.note)
+        assert f"Not in these groups: {rest:,} without a category of " in str(answer.note)
     assert (report.analyst, report.unit, report.ledger_head, report.contract) == ("ana", "patient", "", "")
     assert why_no_head(visits) == "a server tells analysts no head of its ledger; its custodian knows it"
     assert len(report.published) == 10

@@ -95,6 +95,11 @@ class Grouped:
             _has_windows(sections, *sections),
         )
 
+    @property
+    def is_count(self) -> bool:
+        """Whether rows are counted; else a column is added up."""
+        return self.measure.casefold().startswith("count")
+
     @cached_property
     def columns(self) -> frozenset[Words]:
         """What makes its keys the same set in another question."""

@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from fractions import Fraction
 
 from inbounds.display.figures import format_error
 from inbounds.display.suggestion import list_names
-from inbounds.publish.together import PlannedQuestion, Together
+from inbounds.publish.together import Together
 from inbounds.query.answer.answer import Answer
+from inbounds.query.methods.joint.joint_table import clamped_error
 
 
 def describe_rests(together: Together, whole: Answer) -> dict[str, str]:
@@ -24,13 +26,19 @@ def describe_rests(together: Together, whole: Answer) -> dict[str, str]:
     for question in together.questions:
         told = frozenset(map(together.keys.index, question.keys))
         if told:
-            rests[question.name] = _describe_rest(question, total - sums.get(told, Fraction(0)))
+            rest = total - sums.get(told, Fraction(0))
+            # It was measured like one more group; of counts, none is below 0.
+            error = question.error or 0.0
+            noise = clamped_error(error, float(rest)) if together.is_count else error
+            rests[question.name] = _describe_rest(question.keys, rest, noise)
     return rests
 
 
-def _describe_rest(question: PlannedQuestion, rest: Fraction) -> str:
-    noise = "" if question.error is None else f" (expected noise {format_error(question.error)})"
-    return f"Without a category of {list_names(question.keys)}: {_write(rest)}{noise}, the total less these groups."
+def _describe_rest(keys: Sequence[str], rest: Fraction, noise: float) -> str:
+    return (
+        f"Not in these groups: {_write(rest)} without a category of {list_names(keys)} (expected noise "
+        f"{format_error(noise)}), which is the total less the groups."
+    )
 
 
 def _write(number: Fraction) -> str:

@@ -81,6 +81,8 @@ class Together:
     is_public: bool = False
     has_rest: bool = False
     """Whether rows without a category of one of these count in the tables that are not grouped by it; else in none."""
+    is_count: bool = False
+    """Whether rows are counted; else a column is added up."""
     whole: str | None = None
     """The question that shows all groupings as they are released, for what a total has beyond the groups."""
 
@@ -275,7 +277,15 @@ class _Joining:
         has_total = frozenset() in self.joined.sets
         whole = self.joined.show_all(self.members[0].grouped, rest=self.rest) if has_rest and has_total else None
         keys = tuple(written.values())
-        return Together(tuple(planned), self.identity, preview.question, keys, has_rest=has_rest, whole=whole)
+        return Together(
+            tuple(planned),
+            self.identity,
+            preview.question,
+            keys,
+            has_rest=has_rest,
+            is_count=self.members[0].grouped.is_count,
+            whole=whole,
+        )
 
 
 @dataclass(frozen=True)

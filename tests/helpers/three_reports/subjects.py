@@ -103,7 +103,7 @@ class Agreeing:
         keys = self.keys[coarse]
         totals, sums = (self._add_up(report.table(name), keys) for name in (coarse, fine))
         rests = [totals[key] - sums.get(key, 0) for key in totals]
-        told = f": {write_rest(rests[0] * self.step)} (expected noise "
+        told = f"Not in these groups: {write_rest(rests[0] * self.step)} without "
         return min(rests) >= 0 and (bool(keys) or told in str(report.table(fine).answer.note))
 
     def _shared(self, one: str, other: str) -> tuple[str, ...]:

@@ -46,6 +46,11 @@ GEOMETRIC = (
 )
 
 
+def clamped_error(predicted: float, value: float) -> float:
+    """Return the expected error of a number that is never below 0, given what was predicted before it was clamped."""
+    return predicted * (1 - exp(-value / predicted) / 2) if predicted > 0 else predicted
+
+
 class Unprojected(Exception):
     """No possible table was found for what was measured and paid for; whoever asked keeps it, to try again."""
 
@@ -140,9 +145,7 @@ class JointTable(Answering):
 
         Where nothing is below 0, what noise would take there stays at 0: of an empty group half of the noise is left.
         """
-        if self.plan.nonnegative and predicted > 0:
-            predicted *= 1 - exp(-steps / predicted) / 2
-        return predicted * float(self.step)
+        return (clamped_error(predicted, steps) if self.plan.nonnegative else predicted) * float(self.step)
 
     def _intervals(self, measured: Measurements, rows: Rows, confidence: float) -> list[Interval]:
         """Return the intervals of the rows of one grouping."""
