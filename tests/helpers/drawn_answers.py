@@ -113,6 +113,12 @@ class Rows:
         cells = [self.weights[(places == p) & (sorts == s)].sum() for p, s in product(PLACES, SORTS)]
         return [*cells, *(self.weights[places == p].sum() for p in PLACES), self.weights.sum()]
 
+    def by_themselves(self) -> list[float]:
+        """Return the rows by all but the first of one category, by the other one, and in all."""
+        places, sorts = np.array(self.places), np.array(self.sorts)
+        by_place = [self.weights[places == p].sum() for p in PLACES[1:]]
+        return [*by_place, *(self.weights[sorts == s].sum() for s in SORTS), self.weights.sum()]
+
     def binned(self, bins: int) -> list[float]:
         """Return the rows in each of some bins of one width."""
         starts = [(MOST + 1) * i // bins for i in range(bins)]
@@ -154,6 +160,11 @@ MEASURES = {
     ),
     "HISTOGRAM": Measured(f"HISTOGRAM(x, {SHOWN_BINS})", lambda r: r.binned(SHOWN_BINS)),
     "ROLLUP": Measured("place, sort, COUNT(*)", lambda r: r.crossed(), rest=" GROUP BY ROLLUP(place, sort)"),
+    "REST": Measured(
+        "NULLIF(place, 'a') AS other, sort, COUNT(*)",
+        lambda r: r.by_themselves(),
+        rest=" GROUP BY GROUPING SETS ((other), (sort), (), REST())",
+    ),
     "CDF": Measured(f"CDF(x, {SHOWN_BINS})", lambda r: [*(np.cumsum(r.binned(SHOWN_BINS)) / r.weights.sum())]),
 }
 """By name; the rows of tables in the order of their answers."""

@@ -40,6 +40,7 @@ from inbounds.query.question.measure import (
 )
 from inbounds.query.question.quantile import Quantile
 from inbounds.query.question.question import Question
+from inbounds.query.question.rest_group import RestGroup
 from inbounds.query.question.shared_measures import Moments
 
 Row = Mapping[str, Any]
@@ -109,7 +110,7 @@ def groups_of(question: Question) -> tuple[Group, ...]:
     """Return what rows are told apart by: the groups, and the keys that are counted."""
     if isinstance(question.measure, CountKeys):
         return (*question.groups, by_key(question.table.column(question.measure.column)))
-    return question.groups
+    return question.told_apart if question.rest else question.groups
 
 
 @dataclass(frozen=True)
@@ -194,10 +195,22 @@ class _Oracle:
         return None if None in codes else tuple(code for code in codes if code is not None)
 
     def code(self, group: Group, row: Row) -> int | None:
+        if isinstance(group, RestGroup):
+            return self.first_code(group, row)
         if isinstance(group.column, DerivedKeys) and isinstance(group.column.formula, ColumnRef):
             return self.made(group.column, row)  # keys beside bounds
         index = self.index(group.column.node, row)
         return index if index is None or isinstance(group.column, Keys) else bisect_right(group.starts, index) - 1
+
+    def first_code(self, group: RestGroup, row: Row) -> int | None:
+        """Return the code of the first of a chain of groups that a row has, behind those of all groups before it."""
+        start = 0
+        for each in group.chain:
+            index = self.code(each, row)
+            if index is not None or start + each.size == group.size:  # then the last of them is needed
+                return None if index is None else start + index
+            start += each.size
+        return start
 
     def parts(self, row: Row) -> list[int] | None:
         """Return what a row adds to the totals, None if what is asked of it is missing."""

@@ -162,7 +162,7 @@ class Questions:
             return f"SELECT {selected} FROM {source.text}{where}"
         by = ", ".join(groups)
         if dice.chance(0.3) and measure.split("(")[0] in ("COUNT", "SUM") and "AVG" not in measure:
-            by = f"{dice.one(['ROLLUP', 'CUBE'])}({by})"
+            by = dice.one([f"ROLLUP({by})", f"CUBE({by})", f"GROUPING SETS (ROLLUP({by}), REST())"])
         return f"SELECT {selected} FROM {source.text}{where} GROUP BY {by}"
 
     def _groups(self, words: Words) -> list[str]:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from inbounds.publish.groupings import Grouped, place_of
+from inbounds.publish.groupings import Grouped, Joined
 
 
 def read(sql: str) -> Grouped:
@@ -28,9 +28,10 @@ def test_each_question_shows_its_own_grouping() -> None:
         ),
     ]
     assert len({grouped.counts for grouped in several}) == 1
-    assert [place_of(grouped, several) for grouped in several] == [0, 1, 2]
-    sets = "GROUP BY GROUPING SETS ((clinic), (), (MONTH(day)))"
-    assert several[0].shown_of(several).split("\n") == [
+    joined = Joined.of(several)
+    assert [joined.place(grouped) for grouped in several] == [0, 1, 2]
+    sets = "GROUP BY GROUPING SETS ((clinic), (), (MONTH(day)), REST())"
+    assert joined.show(several[0], rest=True).split("\n") == [
         "SELECT clinic, COUNT(*) AS n",
         "FROM visits",
         "WHERE age > 3",
@@ -39,10 +40,23 @@ def test_each_question_shows_its_own_grouping() -> None:
         "ORDER BY n DESC",
         "LIMIT 2",
     ]
-    assert several[1].shown_of(several).split("\n")[-1] == "HAVING (clinic) IS NULL AND (MONTH(day)) IS NULL"
-    assert several[2].shown_of(several).split("\n")[-1] == (
+    assert joined.show(several[1], rest=True).split("\n")[-1] == "HAVING (clinic) IS NULL AND (MONTH(day)) IS NULL"
+    assert joined.show(several[2], rest=True).split("\n")[-1] == (
         "HAVING (clinic) IS NULL AND (MONTH(day)) IS NOT NULL AND (COUNT(*) > 5 OR 1 = 1)"
     )
+    assert sets.replace(", REST()", "") in joined.show(several[0], rest=False)
+    assert joined.show_all(several[2], rest=True) == (
+        f"SELECT clinic, MONTH(day), COUNT(*)\nFROM visits\nWHERE age > 3\n{sets}"
+    )
+
+
+def test_the_same_groups_have_no_rest() -> None:
+    """Questions by the same columns, in any order, are one grouping: no other column could be missing."""
+    several = [
+        read("SELECT clinic, sex, COUNT(*) FROM visits GROUP BY clinic, sex"),
+        read("SELECT COUNT(*), SEX FROM visits GROUP BY SEX, clinic ORDER BY 1"),
+    ]
+    assert Joined.of(several).group_by(rest=True) == "GROUP BY GROUPING SETS ((clinic, sex))"
 
 
 @pytest.mark.parametrize(

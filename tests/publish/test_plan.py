@@ -101,8 +101,8 @@ SELECT sex, COUNT(*) FROM visits GROUP BY sex;
     assert errors["people"] <= 2
     assert [request.together.names for request in plan.requests] == [("people", "sexes"), ("streets",)]
     assert plan.notes == (
-        "streets is asked apart from people, and their numbers need not agree: together, people's expected error would "
-        f"be {re.search('would be (.*?),', plan.notes[0])[1]}, above the wanted one",  # type: ignore[index]
+        "streets is asked apart from people, sexes, and their numbers need not agree: together, people's expected "
+        f"error would be {re.search('would be (.*?),', plan.notes[0])[1]}, above the wanted one",  # type: ignore[index]
     )
 
 

@@ -22,6 +22,9 @@ if TYPE_CHECKING:
     from inbounds.ledger import Ledger
     from inbounds.query import Answer
 
+Identity = tuple[str, ...]
+"""What makes it this question, whatever is shown of it."""
+
 PAGE = 1000
 """So many of one's own requests a server lists at once."""
 
@@ -101,6 +104,8 @@ class Asker(ABC):
 
     def __init__(self, dataset: Dataset | RemoteDataset) -> None:
         self.dataset: Any = dataset
+        self._previews: dict[tuple[str, Fraction], Preview] = {}
+        self._identities: dict[str, Identity] = {}
 
     @property
     def is_practice(self) -> bool:
@@ -112,13 +117,27 @@ class Asker(ABC):
         """The name of the dataset."""
         return str(self.dataset.name)
 
-    @abstractmethod
     def preview(self, sql: str, epsilon: Fraction) -> Preview:
         """Return what a question would cost and tell; nothing is spent."""
+        known = self._previews.get((sql, epsilon))
+        if known is None:
+            known = self._previews[sql, epsilon] = self._preview(sql, epsilon)
+        return known
 
     @abstractmethod
-    def identity(self, sql: str, preview: Preview) -> tuple[str, ...]:
-        """Return what makes it this question, whatever is shown of it."""
+    def _preview(self, sql: str, epsilon: Fraction) -> Preview:
+        """Find that out."""
+
+    def identity(self, sql: str, epsilon: Fraction) -> Identity:
+        """Return what makes it this question, whatever is shown of it and whatever it costs."""
+        known = self._identities.get(sql)
+        if known is None:
+            known = self._identities[sql] = self._identity(sql, epsilon)
+        return known
+
+    @abstractmethod
+    def _identity(self, sql: str, epsilon: Fraction) -> Identity:
+        """Find that out; it may be previewed at this epsilon."""
 
     def epsilon_for(self, sql: str, error: Fraction | str, rows: int | None) -> Fraction:
         """Return the least epsilon at which a question has no larger expected error."""
@@ -165,10 +184,11 @@ class LocalAsker(Asker):
         finally:
             opened.__exit__(None, None, None)
 
-    def preview(self, sql: str, epsilon: Fraction) -> Preview:
+    def _preview(self, sql: str, epsilon: Fraction) -> Preview:
         return Preview.of(self.dataset.sql(sql).explain(epsilon).data(), fits=True)
 
-    def identity(self, sql: str, preview: Preview) -> tuple[str, ...]:
+    def _identity(self, sql: str, epsilon: Fraction) -> Identity:
+        del epsilon
         return tuple(self.dataset.sql(sql).facts)
 
     def paid(self, prefix: str) -> dict[str, Paid]:
@@ -223,19 +243,15 @@ class RemoteAsker(Asker):
     def __init__(self, dataset: RemoteDataset) -> None:
         super().__init__(dataset)
         self.analyst, self.unit, self.contract = str(dataset.connection.me()["name"]), dataset.unit, ""
-        self._previews: dict[tuple[str, Fraction], Preview] = {}
 
-    def preview(self, sql: str, epsilon: Fraction) -> Preview:
-        known = self._previews.get((sql, epsilon))
-        if known is None:
-            explained = self.dataset.sql(sql).explain(epsilon)
-            known = self._previews[sql, epsilon] = Preview.of(explained.data(), fits=explained.fits)
-        return known
+    def _preview(self, sql: str, epsilon: Fraction) -> Preview:
+        explained = self.dataset.sql(sql).explain(epsilon)
+        return Preview.of(explained.data(), fits=explained.fits)
 
-    def identity(self, sql: str, preview: Preview) -> tuple[str, ...]:
+    def _identity(self, sql: str, epsilon: Fraction) -> Identity:
         description = self.dataset.description
         public = {name: description[name] for name in ("name", "tables")}
-        return json.dumps(public, sort_keys=True), preview.question
+        return json.dumps(public, sort_keys=True), self.preview(sql, epsilon).question
 
     def paid(self, prefix: str) -> dict[str, Paid]:
         charges = (charge for charge in self._charges() if charge["dataset"] == self.name)

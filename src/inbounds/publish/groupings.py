@@ -1,13 +1,15 @@
 """Questions about the same counts by different groups, written as one: with GROUPING SETS, of which each shows its own.
 
 A request is what is measured, whatever is shown of it; so each question asks for all groupings under one request id,
-and HAVING leaves the rows of its own.  All of them then show parts of one table that adds up.
+and HAVING leaves the rows of its own.  All of them then show parts of one table that adds up.  With REST() each counts
+the rows that its question counts by itself: also those without a category of a column that only others name.
 """
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
+from functools import cached_property, reduce
 from itertools import pairwise
 from typing import TypeAlias
 
@@ -53,8 +55,12 @@ class Grouped:
     counts: tuple[Words, Words, Words]
     """What is counted: the table, the condition, the measure.  Those of two questions are equal, or tell nothing."""
     keys: tuple[Key, ...]
-    before: str
-    """The clauses up to GROUP BY."""
+    measure: str
+    """The count or sum, as it is written."""
+    source: str
+    """Which rows are counted: FROM, and WHERE."""
+    selected: str
+    """SELECT, with all that is shown."""
     having: str
     after: str
     """The clauses behind HAVING."""
@@ -72,39 +78,77 @@ class Grouped:
         if sections is None:
             return None
         keys = None if _has_windows(sections, TokenType.HAVING) else _read_keys(sql, sections)
-        measure = None if keys is None else _read_measure(sections, keys)
-        if keys is None or measure is None:
+        measure = [] if keys is None else _read_measure(sections, keys)
+        if keys is None or not measure:
             return None
         source, where = sections[TokenType.FROM], sections.get(TokenType.WHERE, [])
-        before = [(kind, sections[kind]) for kind in CLAUSES[:3] if kind in sections]
+        rows = [(kind, sections[kind]) for kind in CLAUSES[1:3] if kind in sections]
         after = [(kind, sections[kind]) for kind in CLAUSES[5:] if kind in sections]
         return cls(
-            (words_of(source), words_of(where), measure),
+            (words_of(source), words_of(where), words_of(measure)),
             keys,
-            _write(sql, before),
+            slice_of(sql, measure),
+            _write(sql, rows),
+            _write(sql, [(TokenType.SELECT, sections[TokenType.SELECT])]),
             slice_of(sql, sections.get(TokenType.HAVING, [])),
             _write(sql, after),
             _has_windows(sections, *sections),
         )
 
-    def shown_of(self, several: Sequence[Grouped]) -> str:
-        """Return the question for the groupings of several, of which it shows its own."""
-        # All of them write the same GROUP BY, since a request is known by what it groups by, in that order.
-        every = {key.words: key for grouped in several for key in grouped.keys}
-        own = {key.words for key in self.keys}
-        sets = dict.fromkeys(frozenset(key.words for key in grouped.keys) for grouped in several)
-        written = (", ".join(key.text for key in every.values() if key.words in words) for words in sets)
-        tests = [f"({key.text}) IS {'NOT ' if words in own else ''}NULL" for words, key in every.items()]
-        shown = [*tests, *([f"({self.having})"] if self.having else [])]
-        having = [f"HAVING {' AND '.join(shown)}"] if shown else []
-        groups = f"GROUP BY GROUPING SETS ({', '.join(f'({columns})' for columns in written)})"
-        return "\n".join(part for part in (self.before, groups, *having, self.after) if part)
+    @property
+    def is_count(self) -> bool:
+        """Whether rows are counted; else a column is added up."""
+        return self.measure.casefold().startswith("count")
+
+    @cached_property
+    def columns(self) -> frozenset[Words]:
+        """What makes its keys the same set in another question."""
+        return frozenset(key.words for key in self.keys)
 
 
-def place_of(grouped: Grouped, several: Sequence[Grouped]) -> int:
-    """Return which of the groupings of several is that of one of them."""
-    sets = list(dict.fromkeys(frozenset(key.words for key in each.keys) for each in several))
-    return sets.index(frozenset(key.words for key in grouped.keys))
+@dataclass(frozen=True)
+class Joined:
+    """The groupings of several questions about the same counts, as one GROUP BY."""
+
+    # All questions write the same GROUP BY, since a request is known by what it groups by, in that order.
+    keys: tuple[Key, ...] = ()
+    sets: tuple[frozenset[Words], ...] = ()
+
+    @classmethod
+    def of(cls, several: Iterable[Grouped]) -> Joined:
+        """Join the groupings of some questions, in their order."""
+        return reduce(cls.add, several, cls())
+
+    def add(self, grouped: Grouped) -> Joined:
+        """Return these groupings, and that of one more question."""
+        if grouped.columns in self.sets:
+            return self
+        known = {key.words for key in self.keys}
+        new = (key for key in grouped.keys if key.words not in known)
+        return Joined((*self.keys, *new), (*self.sets, grouped.columns))
+
+    def place(self, grouped: Grouped) -> int:
+        """Return which of the groupings is that of a question."""
+        return self.sets.index(grouped.columns)
+
+    def group_by(self, *, rest: bool) -> str:
+        """Return the clause; with a rest, each grouping counts all rows that have its own columns."""
+        sets = [", ".join(key.text for key in self.keys if key.words in columns) for columns in self.sets]
+        rests = ["REST()"] if rest and len(sets) > 1 else []
+        return f"GROUP BY GROUPING SETS ({', '.join([*(f'({columns})' for columns in sets), *rests])})"
+
+    def show(self, grouped: Grouped, *, rest: bool) -> str:
+        """Return a question for all groupings, of which it shows its own."""
+        tests = [f"({key.text}) IS {'NOT ' if key.words in grouped.columns else ''}NULL" for key in self.keys]
+        shown = [*tests, *([f"({grouped.having})"] if grouped.having else [])]
+        having = f"HAVING {' AND '.join(shown)}" if shown else ""
+        parts = (grouped.selected, grouped.source, self.group_by(rest=rest), having, grouped.after)
+        return "\n".join(part for part in parts if part)
+
+    def show_all(self, grouped: Grouped, *, rest: bool) -> str:
+        """Return the question that shows all groupings, as they are released."""
+        selected = ", ".join([*(key.text for key in self.keys), grouped.measure])
+        return "\n".join((f"SELECT {selected}", grouped.source, self.group_by(rest=rest)))
 
 
 def _write(sql: str, sections: Sequence[tuple[TokenType, list[Token]]]) -> str:
@@ -158,23 +202,24 @@ def _read_keys(sql: str, sections: Sections) -> tuple[Key, ...] | None:
     return tuple(keys.values())
 
 
-def _read_measure(sections: Sections, keys: Sequence[Key]) -> Words | None:
-    """Return the count or sum that is asked for, None if there is another measure, or none."""
+def _read_measure(sections: Sections, keys: Sequence[Key]) -> list[Token]:
+    """Return the count or sum that is asked for, nothing if there is another measure, or none."""
     shown = [token for kind in CLAUSES if kind not in CLAUSES[1:4] for token in sections.get(kind, [])]
-    measures = set()
+    measures: dict[Words, list[Token]] = {}
     rest: list[Token] = []
     place = 0
     while place < len(shown):
         length = _measure_length(shown, place)
         if length:
-            measures.add(words_of(shown[place : place + length]))
+            tokens = shown[place : place + length]
+            measures.setdefault(words_of(tokens), tokens)
         else:
             length = next((len(key.words) for key in keys if _stands_at(shown, place, key.words)), 0)
         if not length:
             rest.append(shown[place])
         place += length or 1
     calls = (name for name in _calls(rest) if name not in (*NO_CALLS, *OVER_RELEASED))
-    return measures.pop() if len(measures) == 1 and next(calls, None) is None else None
+    return next(iter(measures.values())) if len(measures) == 1 and next(calls, None) is None else []
 
 
 def _measure_length(tokens: Sequence[Token], place: int) -> int:

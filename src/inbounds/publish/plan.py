@@ -5,7 +5,6 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from fractions import Fraction
-from hashlib import sha256
 from typing import TYPE_CHECKING, Any, TypeVar
 
 from inbounds.bounds.notation import write_end
@@ -14,6 +13,7 @@ from inbounds.display.figures import format_error
 from inbounds.display.suggestion import list_names
 from inbounds.errors import InvalidParameter, InvalidQuestion
 from inbounds.publish.asker import Asker, Left, Paid, asker_of
+from inbounds.publish.charges import Charges, FileCharges
 from inbounds.publish.report_file import ReportFile, ReportQuestion, amount_text, refuse_faults
 from inbounds.publish.shares import divide, scale_down
 from inbounds.publish.together import Costed, PlannedQuestion, Together, arrange
@@ -21,9 +21,6 @@ from inbounds.publish.together import Costed, PlannedQuestion, Together, arrange
 if TYPE_CHECKING:
     from inbounds.client import RemoteDataset
     from inbounds.query import Dataset
-
-LONGEST_BEGINNING = 24
-"""So much of a report's name stands in request ids, of which a server takes 80 characters."""
 
 LONGEST_NOTE = 1000
 """So much of a question stands in the ledger."""
@@ -49,6 +46,11 @@ class PlannedRequest:
     def questions(self) -> tuple[PlannedQuestion, ...]:
         """The questions that it answers."""
         return self.together.questions
+
+    @property
+    def in_order(self) -> list[PlannedQuestion]:
+        """The same in the order in which they are asked: what needs intervals that hold at once comes first."""
+        return sorted(self.questions, key=lambda question: not question.comes_first)
 
     @property
     def epsilon(self) -> Fraction:
@@ -162,11 +164,13 @@ def plan_report(file: ReportFile, dataset: Dataset | RemoteDataset, analyst: str
     # 1. What is public, and what wanted errors take.  2. What each question costs, and what it would tell by itself.
     # 3. Which are asked together.  4. What was paid before, and whether the rest fits.
     asker = asker_of(dataset, analyst)
-    asked = cost_each(asker, file)
-    prefix = prefix_of(file, asker)
-    paid = asker.paid(prefix)
-    together, notes = arrange(asker, asked, lambda one: _id_of(prefix, one) in paid, consistent=file.consistent)
-    requests = tuple(_to_request(prefix, each, paid) for each in together)
+    return make_plan(asker, file, cost_each(asker, file), FileCharges(asker, file))
+
+
+def make_plan(asker: Asker, file: ReportFile, asked: Sequence[Costed], charges: Charges) -> ReportPlan:
+    """Return the plan of questions whose costs are known."""
+    together, notes = arrange(asker, asked, charges, consistent=file.consistent)
+    requests = tuple(_to_request(each, charges) for each in together)
     used = {request.request_id for request in requests}
     return ReportPlan(
         file,
@@ -175,7 +179,7 @@ def plan_report(file: ReportFile, dataset: Dataset | RemoteDataset, analyst: str
         requests,
         asker.left(),
         fits_all(asker, requests),
-        tuple(charge for name, charge in paid.items() if name not in used),
+        tuple(charges.others(used)),
         tuple(notes),
     )
 
@@ -185,33 +189,12 @@ def fits_all(asker: Asker, requests: Sequence[PlannedRequest]) -> bool:
     return asker.fits([(request.questions[0].sql, request.epsilon) for request in requests if request.due])
 
 
-def prefix_of(file: ReportFile, asker: Asker) -> str:
-    """Return what the request ids of a report begin with: those of another edition or analyst begin otherwise."""
-    whose = _digest(asker.name, asker.analyst, file.name, file.edition or "")
-    return f"{file.name[:LONGEST_BEGINNING]}.{whose[:12]}."
-
-
-def _to_request(prefix: str, together: Together, paid: dict[str, Paid]) -> PlannedRequest:
+def _to_request(together: Together, charges: Charges) -> PlannedRequest:
     """Give questions that are asked together their request id, and say what was asked under their names before."""
-    named, request_id = _beginning_of(prefix, together), _id_of(prefix, together)
-    before = [charge for name, charge in paid.items() if name.startswith(named)]
-    is_new = bool(before) and request_id not in paid and not together.is_public
-    note = _describe_change(together, before[-1]) if is_new else None
-    return PlannedRequest(together, request_id, paid.get(request_id), note)
-
-
-def _beginning_of(prefix: str, together: Together) -> str:
-    """Return what the request ids of questions of these names begin with."""
-    return f"{prefix}{_digest(*together.names)[:10]}."
-
-
-def _id_of(prefix: str, together: Together) -> str:
-    """Return a request id: the same one whenever the same is asked at this cost."""
-    return _beginning_of(prefix, together) + _digest(*together.identity, str(together.epsilon))[:24]
-
-
-def _digest(*texts: str) -> str:
-    return sha256("\0".join(texts).encode()).hexdigest()
+    request_id = charges.request_id(together.names, together.identity, together.epsilon)
+    paid, before = charges.find(request_id), charges.of_names(together.names)
+    is_new = bool(before) and paid is None and not together.is_public
+    return PlannedRequest(together, request_id, paid, _describe_change(together, before[-1]) if is_new else None)
 
 
 # What each question costs.
@@ -267,7 +250,14 @@ def describe_together(together: Together) -> str | None:
     """Say what it means that questions are asked together; None if there is one."""
     if len(together.questions) < 2:
         return None
-    keys = f" Rows without a category of {list_names(together.keys)} count in none of them." if together.keys else ""
+    keys = ""
+    if together.has_rest:
+        keys = (
+            f" Rows without a category of {list_names(together.keys)} count in the tables that are not grouped by it, "
+            "so groups can add up to less than a total."
+        )
+    elif together.keys:
+        keys = f" Rows without a category of {list_names(together.keys)} count in none of them."
     cost = write_end(together.epsilon)
     return f"{list_names(together.names)} are released together, for ε = {cost}: their numbers agree.{keys}"
 

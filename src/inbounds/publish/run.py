@@ -6,20 +6,23 @@ So whoever runs a plan again, to the end or after an interruption, pays for what
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from datetime import UTC, datetime
 from fractions import Fraction
 from typing import TYPE_CHECKING
 
-from inbounds.display.progress import Progress, check_progress, reporting
+from inbounds.display.progress import Progress, check_progress, reporting, silent
 from inbounds.errors import BudgetExceeded, InvalidReport, RequestReused
 from inbounds.publish.asker import Asker, Paid, asker_of
-from inbounds.publish.plan import PlannedRequest, ReportPlan, describe_together, fits_all, prefix_of
+from inbounds.publish.charges import FileCharges
+from inbounds.publish.plan import PlannedRequest, ReportPlan, describe_together, fits_all
 from inbounds.publish.report_file import amount_text
-from inbounds.publish.together import PlannedQuestion
+from inbounds.publish.rests import describe_rests
+from inbounds.publish.together import PlannedQuestion, Together
 from inbounds.query.dataset import Dataset
 from inbounds.report.report import PublishedTable, Report
+from inbounds.results.answer import Answer
 
 if TYPE_CHECKING:
     from inbounds.client import RemoteDataset
@@ -32,19 +35,22 @@ def run_report(plan: ReportPlan, dataset: Dataset | RemoteDataset, progress: Pro
     """
     check_progress(progress)
     asker = asker_of(dataset, plan.analyst if isinstance(dataset, Dataset) else None)
-    prefix = prefix_of(plan.file, asker)
-    paid = asker.paid(prefix)
-    requests = [replace(request, paid=paid.get(request.request_id)) for request in plan.requests]
+    before = FileCharges(asker, plan.file)
+    requests = [replace(request, paid=before.find(request.request_id)) for request in plan.requests]
     refuse_excess(replace(plan, requests=tuple(requests), left=asker.left(), fits=fits_all(asker, requests)))
-    tables = {}
+    tables: dict[str, PublishedTable] = {}
     with reporting(progress) as report:
         for number, request in enumerate(requests, 1):
-            for question in sorted(request.questions, key=lambda question: not question.comes_first):
+            answers = {}
+            for question in request.in_order:
                 where = f"{number} of {len(requests)}, {question.name}"
                 report(where)
-                tables[question.name] = _ask(asker, request, question, _Prefixed(report, where))
-    charges = asker.paid(prefix)
-    ours = [charges[request.request_id] for request in requests if request.request_id in charges]
+                answers[question.name] = _ask(asker, request, question, _Prefixed(report, where))
+            whole = request.together.whole
+            rests = None if whole is None else asker.ask(whole, request.asked_with, request.request_id, silent)
+            tables |= make_tables(request.together, answers, rests)
+    after = FileCharges(asker, plan.file)
+    ours = [charge for request in requests if (charge := after.find(request.request_id)) is not None]
     return _make_report(plan, asker, tables, ours)
 
 
@@ -58,19 +64,28 @@ class _Prefixed:
         self._report(f"{self._where}: {text}")
 
 
-def _ask(asker: Asker, request: PlannedRequest, question: PlannedQuestion, report: Progress) -> PublishedTable:
-    """Return the table of a question; its request is charged unless it was before."""
+def _ask(asker: Asker, request: PlannedRequest, question: PlannedQuestion, report: Progress) -> Answer:
+    """Return the answer to a question; its request is charged unless it was before."""
     try:
-        answer = asker.ask(question.sql, request.asked_with, request.request_id, report)
+        return asker.ask(question.sql, request.asked_with, request.request_id, report)
     except RequestReused:
         raise InvalidReport(
             f"{question.name} was asked under another contract of {asker.name!r}; give the report another "
             "-- edition:, under which all of it is asked and charged anew"
         ) from None
-    written = question.question
-    notes = [note for note in (answer.note, describe_together(request.together)) if note]
-    answer = replace(answer, sql=written.sql, note=" ".join(notes) or None)
-    return PublishedTable(written.name, written.title, written.sql, answer, written.description, written.chart)
+
+
+def make_tables(together: Together, answers: Mapping[str, Answer], whole: Answer | None) -> dict[str, PublishedTable]:
+    """Return the tables of a request, with what there is to know of questions that were asked together."""
+    rests = {} if whole is None else describe_rests(together, whole)
+    tables = {}
+    for question in together.questions:
+        answer, written = answers[question.name], question.question
+        notes = (answer.note, describe_together(together), rests.get(question.name))
+        answer = replace(answer, sql=written.sql, note=" ".join(note for note in notes if note) or None)
+        table = PublishedTable(written.name, written.title, written.sql, answer, written.description, written.chart)
+        tables[question.name] = table
+    return tables
 
 
 def _make_report(plan: ReportPlan, asker: Asker, tables: dict[str, PublishedTable], charges: Sequence[Paid]) -> Report:

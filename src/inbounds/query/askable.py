@@ -183,7 +183,8 @@ class Questions(ABC):
         if select.groupings.keys:
             query = query.by(*map(Expression, select.groupings.keys))
         if select.groupings.sets is not None:
-            query = query.groupings(*(map(Expression, columns) for columns in select.groupings.sets))
+            sets = (map(Expression, columns) for columns in select.groupings.sets)
+            query = query.groupings(*sets, rest=select.groupings.rest)
         fitted = dict(zip(select.measures, measures, strict=True))
         return replace(query, shown=select.view.with_measures(lambda measure: fitted.get(measure, measure)))
 

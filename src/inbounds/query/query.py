@@ -107,11 +107,15 @@ class Query:
         """Return the query with totals: over each grouping column, and over everything."""
         return self._split_measures()._change_each(lambda question: question.with_totals())
 
-    def groupings(self, *sets: Iterable[str | Expression]) -> Query:
-        """Return the query for several groupings at once, each a set of columns; `()` is the total."""
+    def groupings(self, *sets: Iterable[str | Expression], rest: bool = False) -> Query:
+        """Return the query for several groupings at once, each a set of columns; `()` is the total.
+
+        Rows without a category of one of the columns count in none of them; with `rest` they count where that column
+        is added up, so that each grouping counts what it counts by itself.
+        """
         # Each is read for every measure, so what can be read once only is written out.
         columns = [names if isinstance(names, str) else tuple(names) for names in sets]
-        return self._split_measures()._change_each(lambda question: question.with_sets(columns))
+        return self._split_measures()._change_each(lambda question: question.with_sets(columns, rest=rest))
 
     def _split_measures(self) -> Query:
         """Return the same with every count and sum in a question of its own: each of them is a table that adds up."""

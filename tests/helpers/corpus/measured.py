@@ -158,6 +158,10 @@ GROUPS = [
         lambda d: d.sum("cost").groupings(("clinic",), ("ward",), ()),
     ),
     Asked(
+        "SELECT clinic, ward, COUNT(*) FROM visits GROUP BY GROUPING SETS ((clinic), (ward), (), REST())",
+        lambda d: d.count().groupings(("clinic",), ("ward",), (), rest=True),
+    ),
+    Asked(
         "SELECT sex, COUNT(DISTINCT patient) FROM visits WHERE age >= 18 GROUP BY ROLLUP(sex)",
         lambda d: d.count_units().where(AGE >= 18).groupings(("sex",), ()),
     ),

@@ -136,6 +136,19 @@ GROUPS = [
     Refused("SELECT clinic, COUNT(*) FROM visits GROUP BY 3", "3", "is not the position of anything selected"),
     Refused("SELECT COUNT(*) FROM visits GROUP BY clinic, clinic", "clinic", "appears twice in GROUP BY"),
     Refused("SELECT COUNT(*) FROM visits GROUP BY ROLLUP()", "", "ROLLUP takes columns, got none"),
+    Refused(
+        "SELECT COUNT(*) FROM visits GROUP BY GROUPING SETS (REST())", "REST", "REST() needs sets of columns beside it"
+    ),
+    Refused(
+        "SELECT COUNT(*) FROM visits GROUP BY GROUPING SETS ((sex), (), REST(sex))",
+        "REST(sex)",
+        "REST() takes no columns",
+    ),
+    Refused(
+        "SELECT COUNT(*) FROM visits GROUP BY GROUPING SETS ((sex), REST(), REST())", "REST", "REST() appears twice"
+    ),
+    Refused("SELECT sex, COUNT(*) FROM visits GROUP BY sex, REST()", "REST", "REST() stands in GROUPING SETS"),
+    Refused("SELECT COUNT(*) FROM visits GROUP BY ROLLUP(sex, REST())", "REST", "REST() stands in GROUPING SETS"),
     Refused("SELECT CDF(age), sex FROM visits GROUP BY sex", "sex", "CDF covers all rows at once"),
     Refused("SELECT age FROM visits GROUP BY age", "age", "would show values of rows"),
     Refused("SELECT COUNT(*), COUNT(*) FROM visits", "COUNT(*)", "appears twice"),

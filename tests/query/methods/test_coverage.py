@@ -11,7 +11,7 @@ from scipy import stats
 from tests.helpers.cut_tables import HOSPITAL, SHARES, CutTable
 from tests.helpers.drawn_answers import CONFIDENCE, KINDS, AskedOften, Drawn
 
-NAMES = ("AVG", "PROPORTION", "VARIANCE", "STDDEV", "CORR", "COVAR", "SUM", "COUNT", "SUM / COUNT DISTINCT")
+NAMES = ("AVG", "PROPORTION", "VARIANCE", "STDDEV", "CORR", "COVAR", "SUM", "COUNT", "SUM / COUNT DISTINCT", "REST")
 NARROW = ("AVG", "PROPORTION", "VARIANCE", "STDDEV")
 WIDEST = 3.5
 FALSE_ALARM = 1e-11

@@ -32,6 +32,8 @@ QUESTIONS = [
     "SELECT COUNT(*) FROM visits GROUP BY district",
     "SELECT COUNT(DISTINCT who) FROM visits GROUP BY CUBE(region, sex)",
     "SELECT SUM(size) FROM visits GROUP BY ROLLUP(region, district)",
+    "SELECT COUNT(*) FROM visits GROUP BY GROUPING SETS ((region), (district), (sex), (), REST())",
+    "SELECT SUM(size) FROM visits GROUP BY GROUPING SETS ((district), (sex), (), REST())",
 ]
 
 PEOPLE: list[list[tuple[Any, ...]]] = [
@@ -40,6 +42,8 @@ PEOPLE: list[list[tuple[Any, ...]]] = [
     [(1, "city", "harbour", "a", sex, 7, 0, 0) for sex in "fmfm"],
     [(1, "land", place, "c", "f", 7, 0, 0) for place in ("harbour", "hills", "old town", "elsewhere")],
     [(1, "city", "harbour", "a", "f", 7, 0, 0)] * 50,
+    [(1, "city", None, None, "f", 7, 0, 0), (1, None, "elsewhere", None, "x", 7, 0, 0)],
+    [(1, None, None, None, None, 7, 0, 0)] * 50,
 ]
 """A unit as it might be: with one row, in several groups, with too many rows, against the map, in no group."""
 

@@ -96,6 +96,8 @@ def plans(request: pytest.FixtureRequest) -> Iterator[Plans]:
         asked += [query.by("place", "day").with_totals() for query in counted]
         asked += [query.groupings(("zone", "place"), ("zone",), ("day",), ()) for query in counted]
         asked += [query.by("zone", "place") for query in counted]
+        asked += [query.groupings(("zone", "place"), ("zone",), ("day",), (), rest=True) for query in counted]
+        asked += [query.groupings(("zone", "day"), ("zone", "place"), rest=True) for query in counted]
         # A fixed pooling is quicker than the search for the best; a quantile has none.
         has_none = [isinstance(query.question.measure, Quantile) or "zone" in str(query) for query in asked]
         has_none = [one or query.question.sets is not None for one, query in zip(has_none, asked, strict=True)]

@@ -35,6 +35,8 @@ class StoredQuestion:
     conditions: tuple[str, ...]
     columns: tuple[str, ...]
     groups: tuple[str, ...]
+    rest: bool = False
+    """Whether each grouping counts all rows that have its own columns."""
 
     @classmethod
     def of(cls, contract: str, question: Question) -> StoredQuestion:
@@ -45,6 +47,7 @@ class StoredQuestion:
             tuple(str(condition) for condition in conjuncts_of(question.condition)),
             tuple(str(group.column.name) for group in question.groups),
             tuple(map(str, question.groups)),
+            question.rest,
         )
 
     def data(self) -> dict[str, Any]:
@@ -55,7 +58,7 @@ class StoredQuestion:
     def load(cls, data: Mapping[str, Any]) -> StoredQuestion:
         """Read what `data` gave."""
         conditions, columns, groups = (tuple(data[name]) for name in ("conditions", "columns", "groups"))
-        return cls(data["contract"], data["measure"], conditions, columns, groups)
+        return cls(data["contract"], data["measure"], conditions, columns, groups, data.get("rest", False))
 
 
 @dataclass(frozen=True)
@@ -76,7 +79,8 @@ class DerivedTable:
 
 def derive_table(contract: str, question: Question, texts: Iterable[tuple[str, str]]) -> DerivedTable | None:
     """Return the answer to a question that follows from the last of some kept texts; None if it follows from none."""
-    if not question.measure.adds_up:  # units do not: each counts by the groups that it is in
+    # Units do not add up: each counts by the groups that it is in.  With a rest, sums of categories are not all rows.
+    if not question.measure.adds_up or question.rest:
         return None
     wanted = StoredQuestion.of(contract, question)
     for request_id, text in reversed(list(texts)):
@@ -106,7 +110,7 @@ def _derive_from(
     names = [str(group.column.name) for group in question.groups]
     if any(str(group) not in asked.groups and group.column.has_order for group in question.groups):
         return None
-    return _sum_rows(question, owned, asked.columns, extra, names)
+    return _sum_rows(question, owned, asked, extra, names)
 
 
 def _form(condition: Condition) -> str:
@@ -125,9 +129,10 @@ def _form_of_text(text: str, wanted: StoredQuestion, question: Question) -> str:
 
 
 def _sum_rows(
-    question: Question, owned: Answer, columns: Sequence[str], extra: Sequence[Condition], names: Sequence[str]
+    question: Question, owned: Answer, asked: StoredQuestion, extra: Sequence[Condition], names: Sequence[str]
 ) -> DerivedTable | None:
     """Add up rows of the coarsest sets that tell apart what is needed: for a set that is owned these are its own."""
+    columns = asked.columns
     # The rows of the owned table by the columns that they have keys in; then, for each grouping that is asked for, the
     # rows of the smallest such set that has a key for everything needed, under the keys that they add up to.
     sets: dict[tuple[str, ...], list[int]] = {}
@@ -136,18 +141,22 @@ def _sum_rows(
         sets.setdefault(keyed, []).append(place)
     conditions = {condition.this.name for condition in extra if isinstance(condition, Compare | In)}
     by_key: dict[tuple[Any, ...], list[int]] = {}
+    counted = set() if asked.rest else set(columns)  # which columns a row must have to be in what is added up
     for grouping in question.groupings:
         needed = conditions | {names[place] for place in grouping}
         reachable = [keyed for keyed in sets if needed <= _reachable_columns(question, keyed)]
         if not reachable:
             return None
-        for place in sets[min(reachable, key=lambda keyed: len(sets[keyed]))]:
+        nearest = min(reachable, key=lambda keyed: (len(sets[keyed]), len(keyed)))
+        counted.update(nearest)
+        for place in sets[nearest]:
             keys = _read_keys(question, columns, owned.rows[place])
             if all(_holds(condition, keys) for condition in extra):
                 key = tuple(keys[name] if i in grouping else None for i, name in enumerate(names))
                 by_key.setdefault(key, []).append(place)
     asked_about = conditions | _reachable_columns(question, names)
-    return _build_table(question, owned, by_key, _write_note([name for name in columns if name not in asked_about]))
+    added_up = [name for name in columns if name in counted and name not in asked_about]
+    return _build_table(question, owned, by_key, _write_note(added_up))
 
 
 def _build_table(

@@ -37,6 +37,11 @@ class Known:
     over_limit: OverLimit | None = None
     """What the row limit cuts at most."""
 
+    @property
+    def names(self) -> set[str]:
+        """The columns that any of this is about."""
+        return {*self.by, *(name for zero in self.zeros for name in zero)}
+
     @classmethod
     def of(cls, contract: Contract, columns: Mapping[str, Column], limit: int, *, rows_are_units: bool) -> Known:
         """Read the public facts of a contract, about a table with this row limit."""

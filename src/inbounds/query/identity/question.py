@@ -23,4 +23,5 @@ def identity_of(questions: Sequence[Question]) -> str:
         for group in first.groups
     ]
     measures = [rows.names.measure(question.measure) for question in questions]
-    return json.dumps([measures, groups, first.sets, rows.text])
+    rest = ["rest"] if first.rest else []
+    return json.dumps([measures, groups, first.sets, rows.text, *rest])

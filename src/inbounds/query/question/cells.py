@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, cast
 
 import numpy as np
 
@@ -76,8 +76,7 @@ def _complete(
     return tuple(row[group.column.name] for group in groups)
 
 
-def project(cells: list[tuple[int, ...]], places: tuple[int, ...]) -> list[tuple[int, ...]]:
-    """Return the combinations of some of the groups, by place, that cells of all of them have."""
-    if cells and places == tuple(range(len(cells[0]))):
-        return cells
-    return sorted({tuple(cell[place] for place in places) for cell in cells})
+def project(cells: Sequence[tuple[int | None, ...]], places: tuple[int, ...]) -> list[tuple[int, ...]]:
+    """Return the combinations of some of the groups, by place, that cells of all of them have; without their rests."""
+    combinations = {tuple(cell[place] for place in places) for cell in cells}
+    return sorted(cast("tuple[int, ...]", codes) for codes in combinations if None not in codes)

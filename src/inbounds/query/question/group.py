@@ -14,7 +14,7 @@ from inbounds.query.columns.column import Column, Keys, Numbers, as_value
 from inbounds.query.columns.derived_column import group_by_listed
 from inbounds.query.columns.kind import CLOCK, TIME
 from inbounds.query.expressions.arithmetic import Call
-from inbounds.query.expressions.node import literal
+from inbounds.query.expressions.node import Node, literal
 
 MOST_CELLS = 100_000
 """So many groups can be asked for at once."""
@@ -44,6 +44,11 @@ class Group:
     def size(self) -> int:
         """How many groups there are."""
         return self.column.size
+
+    @property
+    def nodes(self) -> tuple[Node, ...]:
+        """The columns that tell the groups apart."""
+        return (self.column.node,)
 
     @property
     def labels(self) -> list[Any]:

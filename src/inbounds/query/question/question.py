@@ -21,6 +21,7 @@ from inbounds.query.grammar.rows import to_condition
 from inbounds.query.question.cells import finest, possible_cells, possible_finest, project
 from inbounds.query.question.group import MOST_CELLS, MOST_SETS, Group, by_key
 from inbounds.query.question.measure import Measure
+from inbounds.query.question.rest_group import RestGroup, add_rests, left_categories
 
 if TYPE_CHECKING:
     import numpy as np
@@ -29,6 +30,9 @@ if TYPE_CHECKING:
     from inbounds.query.columns.column import Column
     from inbounds.query.tables.table import Table
 
+
+REST = "REST()"
+"""What says in SQL that a grouping counts all rows that have its own columns."""
 
 Codes = tuple[int | None, ...]
 """The codes of a row's groups, None where a group is added up."""
@@ -48,6 +52,8 @@ class Question:
     """Whether each cell is answered by itself, and nothing makes cells add up."""
     running: int | None = None
     """The place of the group along which running totals are all that is shown, if they are."""
+    rest: bool = False
+    """Whether rows without a category of a group count where that group is added up."""
 
     def where(self, condition: Condition | str) -> Question:
         """Return the question about fewer rows: a condition, or its text as in SQL."""
@@ -70,8 +76,11 @@ class Question:
             groups.append(by_key(column))
         return check_size(replace(self, groups=tuple(groups)))
 
-    def with_sets(self, sets: Iterable[Iterable[str | Expression]]) -> Question:
-        """Return the question for several groupings at once, each a set of columns to tell apart; `()` is the total."""
+    def with_sets(self, sets: Iterable[Iterable[str | Expression]], *, rest: bool = False) -> Question:
+        """Return the question for several groupings at once, each a set of columns to tell apart; `()` is the total.
+
+        With `rest` each counts the rows that have its own columns, else those that have all columns.
+        """
         asked = [[self.table.column(name) for name in _names(columns)] for columns in sets]
         named = [tuple(column.name for column in columns) for columns in asked]
         if not 1 <= len(named) <= MOST_SETS:
@@ -85,7 +94,13 @@ class Question:
         bins = [place for place, group in enumerate(question.groups) if group.has_bins]  # no set of names holds them
         places = {name: place for place, name in enumerate(question._names)}
         groupings = dict.fromkeys(tuple(sorted({*bins, *(places[name] for name in names)})) for names in named)
-        return check_size(replace(question, sets=tuple(groupings))._refuse_both())
+        question = replace(question, sets=tuple(groupings), rest=rest)._refuse_both()
+        # Where no row can lack what is added up, both are the same question, and have one text.
+        return check_size(question if question._has_rest else replace(question, rest=False))
+
+    @property
+    def _has_rest(self) -> bool:
+        return any(isinstance(group, RestGroup) for group in self.told_apart)
 
     def with_totals(self) -> Question:
         """Return the question with the totals of a table: over each column by itself, and over everything."""
@@ -137,13 +152,23 @@ class Question:
         ]
 
     @cached_property
-    def possible(self) -> NDArray[np.bool_] | None:
-        """For each combination of the finest groups whether the condition leaves it; None if it leaves all of them."""
-        return possible_finest(self.table, self.groups, self.condition)
+    def told_apart(self) -> tuple[Group, ...]:
+        """The groups that tell all others: the finest ones, with the rests of those that are added up if they count."""
+        columns, known = self.table.columns, self.table.known
+        if not self.rest:
+            return finest(columns, self.groups)
+        return add_rests(columns, self.groups, self.groupings, known.names)
 
     @cached_property
-    def left(self) -> list[tuple[int, ...]]:
-        """The combinations of all groups that the condition leaves."""
+    def possible(self) -> NDArray[np.bool_] | None:
+        """For each combination of these groups whether the condition leaves it; None if it leaves all of them."""
+        return possible_finest(self.table, self.told_apart, self.condition)
+
+    @cached_property
+    def left(self) -> Sequence[Codes]:
+        """The combinations of all groups that the condition leaves, with None for the rest of one."""
+        if self.rest and self.possible is not None:
+            return left_categories(self.table.columns, self.groups, self.told_apart, self.possible)
         return possible_cells(self.table, self.groups, self.possible)
 
     def cells_of(self, groups: tuple[Group, ...]) -> list[tuple[int, ...]]:
@@ -196,8 +221,8 @@ def sql_of(questions: Sequence[Question], selected: Sequence[str] = ()) -> str:
             groupings = [[i for i in places if first.groups[i] in columns] for places in first.sets]
         else:
             groupings = [list(places) for places in first.sets]
-        sets = (", ".join(str(first.groups[i]) for i in places) for places in groupings)
-        return f"{text} GROUP BY GROUPING SETS ({', '.join(f'({columns})' for columns in sets)})"
+        sets = [f"({', '.join(str(first.groups[i]) for i in places)})" for places in groupings]
+        return f"{text} GROUP BY GROUPING SETS ({', '.join([*sets, *([REST] if first.rest else [])])})"
     return text + (f" GROUP BY {keys}" if keys else "")
 
 
@@ -217,7 +242,7 @@ def check_size(question: Question) -> Question:
     """Return a question, unless it has more groups than can be answered: cells, or rows of all sets together."""
     columns = question.table.columns
     count = max(
-        prod(group.size for group in finest(columns, question.groups)),
+        prod(group.size for group in question.told_apart),
         sum(
             prod(group.size for group in finest(columns, tuple(question.groups[place] for place in grouping)))
             for grouping in question.groupings

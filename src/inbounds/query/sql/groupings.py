@@ -17,8 +17,11 @@ from inbounds.query.grammar.rows import is_derived, read_node_or_unit
 from inbounds.query.grammar.text import SqlText, kind
 from inbounds.query.grammar.values import read_reference
 from inbounds.query.question.group import MOST_SETS, by_key
+from inbounds.query.question.question import REST
 
 Columns = tuple[Node, ...]
+
+LIKE_REST = f"GROUPING SETS ((clinic), (), {REST})"
 
 SETS = (exp.Rollup, exp.Cube, exp.GroupingSets)
 """What asks for several sets of columns at once."""
@@ -30,6 +33,8 @@ class Groupings:
 
     keys: Columns = ()
     sets: tuple[Columns, ...] | None = None
+    rest: bool = False
+    """Whether REST() is among the sets: then each counts all rows that have its own columns."""
 
 
 def read_groupings(text: SqlText, group: exp.Expr | None) -> Groupings:
@@ -45,7 +50,7 @@ def read_groupings(text: SqlText, group: exp.Expr | None) -> Groupings:
     keys = _unite([columns for part in parts for columns in part])
     if any(isinstance(part, SETS) for part in group.expressions):
         # GROUP BY a, ROLLUP(b): one set of each part, in every combination.
-        return Groupings(keys, tuple(dict.fromkeys(map(_unite, product(*parts)))))
+        return Groupings(keys, tuple(dict.fromkeys(map(_unite, product(*parts)))), _has_rest(text, group))
     for i, part in enumerate(parts):
         if part in parts[:i]:
             text.refuse(group.expressions[i], f"{part[0][0].name} appears twice in GROUP BY; name it once")
@@ -81,7 +86,10 @@ def _read_sets(text: SqlText, part: exp.Expr) -> list[Columns]:
         return [_unite(subset) for length in lengths for subset in combinations(members, length)]
     if isinstance(part, exp.GroupingSets):
         text.take(part, "expressions")
-        return [columns for member in part.expressions for columns in _read_member_sets(text, member)]
+        sets = [member for member in part.expressions if not _is_rest(member)]
+        if not sets:
+            text.refuse(part, f"{REST} needs sets of columns beside it, got none; write it like {LIKE_REST}")
+        return [columns for member in sets for columns in _read_member_sets(text, member)]
     return [(_read_column(text, part),)]
 
 
@@ -123,7 +131,26 @@ def _unite(sets: Iterable[Columns]) -> Columns:
     return tuple(dict.fromkeys(column for columns in sets for column in columns))
 
 
+def _is_rest(node: exp.Expr) -> bool:
+    return isinstance(node, exp.Anonymous) and str(node.this).upper() == "REST"
+
+
+def _has_rest(text: SqlText, group: exp.Expr) -> bool:
+    """Return whether a GROUPING SETS has a REST() among its sets."""
+    sets = [part for part in group.expressions if isinstance(part, exp.GroupingSets)]
+    rests = [member for part in sets for member in part.expressions if _is_rest(member)]
+    for rest in rests:
+        if rest.expressions:
+            text.refuse(rest, f"{REST} takes no columns, for it is of all that are grouped by; write {REST}")
+        text.take(rest, "this")
+    if len(rests) > 1:
+        text.refuse(rests[1], f"{REST} appears twice in GROUP BY; write it once")
+    return bool(rests)
+
+
 def _read_column(text: SqlText, key: exp.Expr, clause: str = "GROUP BY") -> Node:
+    if _is_rest(key):
+        text.refuse(key, f"{REST} stands in GROUPING SETS, among the sets; write it like {LIKE_REST}")
     known = text.columns if text.projected is None else text.projected
     if not isinstance(key, exp.Column) or text.canonical(key.this, known) not in known:
         key = text.resolve(key)

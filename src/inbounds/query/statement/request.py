@@ -76,7 +76,7 @@ class Request:
     @property
     def needed(self) -> set[Node]:
         """The columns that it looks at."""
-        nodes = {group.column.node for group in self.groups} | {part.column.node for part in self.parts}
+        nodes = {node for group in self.groups for node in group.nodes} | {part.column.node for part in self.parts}
         if isinstance(self.value, Numbers):
             nodes.add(self.value.node)
         elif self.value is not None:

@@ -46,6 +46,11 @@ GEOMETRIC = (
 )
 
 
+def clamped_error(predicted: float, value: float) -> float:
+    """Return the expected error of a number that is never below 0, given what was predicted before it was clamped."""
+    return predicted * (1 - exp(-value / predicted) / 2) if predicted > 0 else predicted
+
+
 class Unprojected(Exception):
     """No possible table was found for what was measured and paid for; whoever asked keeps it, to try again."""
 
@@ -77,6 +82,8 @@ class JointTable(Answering):
     """-1 where sums cannot be positive: they are measured the other way round."""
     places: tuple[int, ...] | None = None
     """Where the cells that the condition leaves stand among all of them, which are empty elsewhere; None if all are."""
+    has_rest: bool = False
+    """Whether rows count that have no category of what is added up: they have cells, which are in no row."""
     guarantee: GuaranteeName = "distance"
 
     @property
@@ -138,9 +145,7 @@ class JointTable(Answering):
 
         Where nothing is below 0, what noise would take there stays at 0: of an empty group half of the noise is left.
         """
-        if self.plan.nonnegative and predicted > 0:
-            predicted *= 1 - exp(-steps / predicted) / 2
-        return predicted * float(self.step)
+        return (clamped_error(predicted, steps) if self.plan.nonnegative else predicted) * float(self.step)
 
     def _intervals(self, measured: Measurements, rows: Rows, confidence: float) -> list[Interval]:
         """Return the intervals of the rows of one grouping."""
@@ -200,6 +205,7 @@ class JointTable(Answering):
         split = "; ".join(f"{self._title(grouping)} at {float(part):.4g}" for grouping, part in self.plan.split.items())
         others = ", ".join(self._title(grouping) for grouping in self.plan.asked if grouping not in self.plan.split)
         added = f". Added up from these, not measured: {others}" if others else ""
+        added += ". Rows without a category are measured like one more, which is not shown" if self.has_rest else ""
         return (
             f"two-sided geometric noise on every group, epsilon split for the least predicted error: {split}{added}. "
             f"Then the nearest table of whole numbers that adds up, for free{self._public()}"
@@ -232,7 +238,7 @@ class JointTable(Answering):
         """Return the error that is predicted in each grouping."""
         errors = {rows.title: self.plan.error(rows.grouping) * float(self.step) for rows in self.rows}
         total = self.plan.layout.total
-        if total not in {rows.grouping for rows in self.rows}:
+        if total not in {rows.grouping for rows in self.rows} and not self.has_rest:  # else it is of other rows
             errors["the sum of all"] = self.plan.error(total) * float(self.step)
         return {"on average": errors}
 

@@ -9,6 +9,7 @@ import numpy as np
 from inbounds.bounds import Bounds
 from inbounds.errors import InvalidQuestion
 from inbounds.joint.plan.plan import JointPlan
+from inbounds.joint.table.axis import Axis, Level
 from inbounds.joint.table.layout import Layout
 from inbounds.query.contract.count_facts import axis_of, facts_of, without_doubles
 from inbounds.query.contract.hierarchy import ancestors
@@ -19,18 +20,19 @@ from inbounds.query.question.cells import finest
 from inbounds.query.question.group import Group
 from inbounds.query.question.measure import Count
 from inbounds.query.question.question import Question
+from inbounds.query.question.rest_group import RestGroup
 
 
 def finest_groups(question: Question) -> tuple[Group, ...]:
     """Return the groups that a statement has to tell apart: those that no other group lies within tell nothing more."""
-    groups = finest(question.table.columns, question.groups)
-    above = [name for group in groups for name, _ in ancestors(question.table.columns, group.column)]
+    columns = question.table.columns
+    above = [name for group in finest(columns, question.groups) for name, _ in ancestors(columns, group.column)]
     for group in question.groups:
         if above.count(name := group.column.name) > 1:
             raise InvalidQuestion(
                 f"two of the columns grouped by lie within {name}, and no table adds up to both; leave one of them out"
             )
-    return groups
+    return question.told_apart
 
 
 def joint_table(
@@ -71,7 +73,7 @@ def joint_table(
         facts=facts,
         nonnegative=nonnegative,
     )
-    table = JointTable(plan, rows, bounds, step, sign, places)
+    table = JointTable(plan, rows, bounds, step, sign, places, has_rest=question.rest)
     if question.running is None:
         return table
     return RunningTable.of(table, question.groups[question.running].column.name)
@@ -81,11 +83,21 @@ def _build_axes(question: Question) -> KeptAxes:
     """Return an axis for each of the finest groups, with the others that it lies within and those that facts are of;
     without the keys that the condition rules out."""
     known = question.table.known
-    names = {group.column.name for group in question.groups}
-    public = {*known.by, *(name for zero in known.zeros for name in zero)}
-    columns, groups = question.table.columns, finest_groups(question)
-    axes = [axis_of(columns, group.column, group.size, names | public) for group in groups]
+    names = {*(group.column.name for group in question.groups), *known.names}
+    axes = [
+        _rest_axis(group)
+        if isinstance(group, RestGroup)
+        else axis_of(question.table.columns, group.column, group.size, names)
+        for group in finest_groups(question)
+    ]
     return KeptAxes.of(without_doubles(axes), question.possible)
+
+
+def _rest_axis(group: RestGroup) -> Axis:
+    """Return the axis of a group with its rest, which is a category like others on it."""
+    (first, *above), levels = group.chain, group.levels[1:]
+    outer = zip(above, levels, strict=True)
+    return Axis(first.column.name, group.size, tuple(Level(each.column.name, codes) for each, codes in outer))
 
 
 def _place_rows(question: Question, layout: Layout, remaining: KeptAxes) -> tuple[Rows, ...]:
