@@ -22,7 +22,7 @@ ENGINES := $(VENV)/.engines
 PEERS_READY := $(PEERS)/.ready
 
 .DEFAULT_GOAL := help
-.PHONY: help demo serve test quick thorough lint package check engines format docs audit bench clean
+.PHONY: help demo serve test quick thorough lint package check engines format docs notebooks audit bench clean
 
 # Ends with a remedy when $(PYTHON) cannot make an environment.
 define CHECK_PYTHON
@@ -38,7 +38,7 @@ define CHECK_PYTHON
 endef
 
 help: ## show this list
-	@awk -F ':.*## ' '/^[a-z]+:.*## / { printf "make %-8s %s\n", $$1, $$2 }' $(firstword $(MAKEFILE_LIST))
+	@awk -F ':.*## ' '/^[a-z]+:.*## / { printf "make %-9s %s\n", $$1, $$2 }' $(firstword $(MAKEFILE_LIST))
 
 demo: $(RUNTIME) ## ask a made-up clinic ten questions, with plain noise and in bounds, and publish a report
 	@$(BIN)/inbounds demo --report report.html
@@ -77,6 +77,9 @@ format: $(DEV) ## put imports and layout in order
 
 docs: $(DEV) ## build the documentation site into site/
 	@NO_MKDOCS_2_WARNING=1 $(BIN)/python -m mkdocs build --strict
+
+notebooks: $(DEV) ## run the notebooks of examples/, and keep what they show
+	@$(BIN)/python -m tests.helpers.notebooks
 
 audit: $(DEV) ## look for known faults of what is installed; needs pypi.org, an index alone does not do
 	@test -x $(AUDIT)/bin/pip-audit || { "$(PYTHON)" -m venv $(AUDIT) && \

@@ -1,17 +1,29 @@
 """What a notebook shows, on the page about notebooks: `<!-- shown: name -->` becomes the table of that name.
 
-The names are those of the first example of the page, which is run when the site is built.
+The names are those of the first example of the page, which is run when the site is built.  The notebooks of examples/,
+to which the page has links, become files of the site.
 """
 
 from __future__ import annotations
 
 import re
+from pathlib import Path
 from typing import Any
 
+from mkdocs.structure.files import File
+
 PAGE = "notebooks.md"
+NOTEBOOKS = "examples/notebooks"
 
 _EXAMPLE = re.compile(r"^```python\n(.*?)^```$", re.DOTALL | re.MULTILINE)
 _SHOWN = re.compile(r"^<!-- shown: (\w+) -->$", re.MULTILINE)
+
+
+def on_files(files: Any, *, config: Any) -> Any:
+    """Add the notebooks to the site."""
+    for path in sorted((Path(config.config_file_path).parent / NOTEBOOKS).glob("*.ipynb")):
+        files.append(File.generated(config, f"{NOTEBOOKS}/{path.name}", abs_src_path=str(path)))
+    return files
 
 
 def on_page_markdown(markdown: str, *, page: Any, **_: Any) -> str:
@@ -21,6 +33,7 @@ def on_page_markdown(markdown: str, *, page: Any, **_: Any) -> str:
         return markdown
     names: dict[str, Any] = {}
     exec(example[1], names)  # the example of our own page
+    markdown = markdown.replace(f"(../{NOTEBOOKS}/", f"({NOTEBOOKS}/")  # from the page's folder to the site's
     return _SHOWN.sub(lambda found: f'<div class="notebook">{_table(names[found[1]])}</div>', markdown)
 
 

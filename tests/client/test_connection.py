@@ -7,10 +7,8 @@ import logging
 import socket
 import subprocess
 import sys
-import threading
 import traceback
 from collections.abc import Iterator
-from http.server import BaseHTTPRequestHandler, HTTPServer
 from typing import Any, get_args
 
 import httpx2
@@ -22,6 +20,7 @@ from inbounds.client import Connection, connect, waiting
 from inbounds.ledger import Ledger
 from tests.client.conftest import Clinic
 from tests.helpers.cut_connections import Cut, Cutter
+from tests.helpers.other_server import OtherServer
 from tests.helpers.programs import PATIENCE
 from tests.helpers.served_hospital import free_port
 
@@ -113,44 +112,12 @@ def test_nobody_there_is_told_at_once() -> None:
         connection.datasets()
 
 
-class _Elsewhere:
-    """A server that answers every request in one way, and keeps what it was sent."""
-
-    def __init__(self, status: int, headers: dict[str, str], body: bytes = b"") -> None:
-        self.sent: list[tuple[str, dict[str, str]]] = []
-        outer = self
-
-        class Handler(BaseHTTPRequestHandler):
-            def do_GET(self) -> None:
-                outer.sent.append((self.path, dict(self.headers)))
-                self.send_response(status)
-                for name, value in {"Content-Length": str(len(body)), **headers}.items():
-                    self.send_header(name, value)
-                self.end_headers()
-                self.wfile.write(body)
-
-            do_POST = do_GET
-
-            def log_message(self, *_: Any) -> None:
-                """Say nothing."""
-
-        self.server = HTTPServer(("127.0.0.1", 0), Handler)
-        self.url = f"http://127.0.0.1:{self.server.server_port}"
-        self.thread = threading.Thread(target=self.server.serve_forever, args=(0.02,), daemon=True)
-        self.thread.start()
-
-    def close(self) -> None:
-        self.server.shutdown()
-        self.server.server_close()
-        self.thread.join(PATIENCE)
-
-
 @pytest.mark.parametrize("status", [301, 302, 303, 307, 308])
 @pytest.mark.parametrize("follow", [False, True])
 def test_a_redirection_is_not_followed(status: int, follow: bool) -> None:
     """The key is for one address: what sends elsewhere is a refusal, whatever the options say."""
-    goal = _Elsewhere(200, {"Content-Type": "application/json"}, b"[]")
-    here = _Elsewhere(status, {"Location": f"{goal.url}/v1/datasets"})
+    goal = OtherServer(200, {"Content-Type": "application/json"}, b"[]")
+    here = OtherServer(status, {"Location": f"{goal.url}/v1/datasets"})
     try:
         with (
             inbounds.connect(here.url, key=SECRET, follow_redirects=follow) as connection,
@@ -169,7 +136,7 @@ def test_a_redirection_is_not_followed(status: int, follow: bool) -> None:
 )
 def test_what_is_no_answer_is_refused(status: int, body: bytes) -> None:
     """A page of somebody else, whatever its status, is told from an answer."""
-    other = _Elsewhere(status, {}, body)
+    other = OtherServer(status, {}, body)
     try:
         with inbounds.connect(other.url, key=SECRET) as connection, pytest.raises(errors.ServerRefused) as refused:
             connection.datasets()
@@ -180,8 +147,8 @@ def test_what_is_no_answer_is_refused(status: int, body: bytes) -> None:
 
 def test_a_proxy_of_the_environment_does_not_see_the_key(monkeypatch: pytest.MonkeyPatch) -> None:
     """To this machine requests go in the clear, and so never by a proxy that the environment names."""
-    proxy = _Elsewhere(200, {}, b"[]")
-    other = _Elsewhere(200, {}, b"[]")
+    proxy = OtherServer(200, {}, b"[]")
+    other = OtherServer(200, {}, b"[]")
     try:
         for name in ("HTTP_PROXY", "http_proxy", "ALL_PROXY", "all_proxy"):
             monkeypatch.setenv(name, proxy.url)
@@ -242,7 +209,7 @@ def test_a_key_is_one_line(key: str) -> None:
 
 def test_the_key_is_found_in_the_environment(monkeypatch: pytest.MonkeyPatch) -> None:
     """Who gives no key is asked by that of the environment."""
-    other = _Elsewhere(200, {}, b"[]")
+    other = OtherServer(200, {}, b"[]")
     try:
         monkeypatch.setenv("INBOUNDS_KEY", f"{SECRET}\n")
         with inbounds.connect(other.url) as connection:
@@ -268,7 +235,7 @@ def _shown(connection: Connection) -> Iterator[str]:
 def test_the_key_is_shown_nowhere(status: int | None, caplog: pytest.LogCaptureFixture) -> None:
     """Neither a repr, nor an error, nor a log at any level shows the key."""
     caplog.set_level(logging.DEBUG)
-    other = _Elsewhere(status or 200, {}, SECRET.encode() if status else b"[]")
+    other = OtherServer(status or 200, {}, SECRET.encode() if status else b"[]")
     try:
         url = other.url if status else f"http://127.0.0.1:{free_port()}"
         with inbounds.connect(url, key=SECRET, patience=0) as connection:

@@ -1,0 +1,4 @@
+library(testthat)
+library(inbounds)
+
+test_check("inbounds")
