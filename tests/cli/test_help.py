@@ -57,12 +57,16 @@ def test_there_is_every_command() -> None:
     """The commands are those that the page promises."""
     about_numbers = {"release", "plan", "certify"}
     about_tables = {"init", "check", "discover", "practise", "keys", "query", "explain", "publish", "budget"}
-    assert set(INBOUNDS.commands) == {*about_numbers, *about_tables, "serve", "demo"}
+    assert set(INBOUNDS.commands) == {*about_numbers, *about_tables, "serve", "mcp", "demo"}
     copies = {"backup", "restore", "accept-restore"}
     asked = {"show", "grant", "contract", "delta", "verify", "statement"}
     assert set(INBOUNDS.commands["budget"].commands) == asked | copies
     assert set(INBOUNDS.commands["discover"].commands) == {"keys", "limit", "bounds"}
     assert set(INBOUNDS.commands["keys"].commands) == {"discover", "issue", "list", "revoke"}
+
+
+LASTING = ("serve", "mcp")
+"""Commands that do not end by themselves, and have nothing to tell programs."""
 
 
 def serve_to_ana(folder: Path) -> None:
@@ -79,7 +83,7 @@ def serve_to_ana(folder: Path) -> None:
 
 
 @pytest.mark.slow
-@pytest.mark.parametrize("name", [name for name in COMMANDS if name != "serve"])  # which does not end by itself
+@pytest.mark.parametrize("name", [name for name in COMMANDS if name not in LASTING])
 def test_every_help_has_an_example_that_runs(typed: Type, clinic: Path, name: str) -> None:
     """The help of a command fits 80 columns, and its example does what it should."""
     help_text = typed(*name.split(), "--help")
@@ -101,7 +105,16 @@ def test_every_help_has_an_example_that_runs(typed: Type, clinic: Path, name: st
 
 
 @pytest.mark.parametrize(
-    "words", [("--help",), ("-h",), ("budget", "--help"), ("discover", "-h"), ("keys", "--help"), ("serve", "-h")]
+    "words",
+    [
+        ("--help",),
+        ("-h",),
+        ("budget", "--help"),
+        ("discover", "-h"),
+        ("keys", "--help"),
+        ("serve", "-h"),
+        ("mcp", "-h"),
+    ],
 )
 def test_help_fits(typed: Type, words: tuple[str, ...]) -> None:
     """The overview fits 80 columns, and no summary in it is cut off."""

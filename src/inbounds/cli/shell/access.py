@@ -158,14 +158,14 @@ def open_access(
     for name, value in (("analyst", analyst), ("ledger", ledger)):
         if value is not None:
             raise InvalidParameter(f"--{name} cannot be combined with --server, which already knows it; leave it out")
-    with inbounds.connect(server, key=None if key_file is None else _read_key(Path(key_file))) as connection:
+    with inbounds.connect(server, key=None if key_file is None else read_key(Path(key_file))) as connection:
         found = connection.dataset(dataset)
         access = RemoteAccess(found.practice() if practise else found, "you already have")
         access.is_practice = practise
         yield access
 
 
-def _read_key(path: Path) -> str:
+def read_key(path: Path) -> str:
     """Read a key from a file that nobody else can read."""
     if os.name == "posix" and stat.S_IMODE(path.stat().st_mode) & 0o077:
         raise InvalidParameter(
