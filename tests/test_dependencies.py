@@ -28,7 +28,7 @@ INSTEAD = {"pyspark-client": "pyspark"}
 BROUGHT = {"polars": "src/inbounds/query/engines/frames.py", "pyarrow": "src/inbounds/query/engines/frames.py"}
 """What is imported only to read a frame of that library, which whoever hands one over has."""
 
-OF_A_PART = {"server": "serve", "client": "client"}
+OF_A_PART = {"server": "serve", "client": "client", "gateways/assistants": "mcp"}
 """Parts of the package that need one extra, whole; others say which extra to install if something is missing."""
 
 

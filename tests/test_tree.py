@@ -16,7 +16,7 @@ FOLDERS = sorted(path.parent for path in PACKAGE.rglob("__init__.py"))
 MOST_FILES = 15
 """A folder with more than so many modules has rooms in it that nobody has named."""
 
-ROOMS = ("query", "ledger", "joint", "server", "limit", "cli")
+ROOMS = ("query", "ledger", "joint", "server", "limit", "cli", "gateways")
 
 
 def modules(folder: Path) -> set[str]:

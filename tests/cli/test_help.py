@@ -68,7 +68,7 @@ def test_there_is_every_command() -> None:
     """The commands are those that the page promises."""
     about_numbers = {"release", "plan", "certify"}
     about_tables = {"init", "check", "discover", "practise", "keys", "query", "explain", "publish", "budget"}
-    about_servers = {"reports", "share", "serve"}
+    about_servers = {"reports", "share", "serve", "mcp"}
     assert set(INBOUNDS.commands) == {*about_numbers, *about_tables, *about_servers, "demo"}
     copies = {"backup", "restore", "accept-restore"}
     asked = {"show", "grant", "contract", "delta", "verify", "statement"}
@@ -77,6 +77,10 @@ def test_there_is_every_command() -> None:
     assert set(INBOUNDS.commands["keys"].commands) == {"discover", "issue", "list", "revoke"}
     assert set(INBOUNDS.commands["reports"].commands) == {"list", "show", "propose", "approve", "reject"}
     assert set(INBOUNDS.commands["share"].commands) == {"answer", "list", "show", "revoke"}
+
+
+LASTING = ("serve", "mcp")
+"""Commands that do not end by themselves, and have nothing to tell programs."""
 
 
 def serve_to_ana(folder: Path) -> None:
@@ -93,7 +97,7 @@ def serve_to_ana(folder: Path) -> None:
 
 
 @pytest.mark.slow
-@pytest.mark.parametrize("name", [name for name in COMMANDS if name not in (*ABOUT_SERVERS, "serve")])
+@pytest.mark.parametrize("name", [name for name in COMMANDS if name not in (*ABOUT_SERVERS, *LASTING)])
 def test_every_help_has_an_example_that_runs(typed: Type, clinic: Path, name: str) -> None:
     """The help of a command fits 80 columns, and its example does what it should."""
     help_text = typed(*name.split(), "--help")
@@ -119,6 +123,7 @@ def test_every_help_has_an_example_that_runs(typed: Type, clinic: Path, name: st
         ("-h",),
         *((group, "--help") for group in GROUPS),
         ("serve", "-h"),
+        ("mcp", "-h"),
         *((*name.split(), "-h") for name in ABOUT_SERVERS),
     ],
 )

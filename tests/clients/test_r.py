@@ -12,7 +12,7 @@ from typing import Any
 
 import pytest
 
-from inbounds.ledger.values.amount import fraction
+from inbounds.exact.amount import fraction
 from inbounds.query import Answer
 from tests.clients.conftest import Site
 from tests.helpers.cut_connections import Cutter

@@ -22,7 +22,7 @@ def named(page: str) -> set[tuple[str, str]]:
 
 
 def _file(module: str) -> Path:
-    (path,) = (ROOT / "tests" / "server").rglob(module)
+    (path,) = (path for room in ("server", "gateways") for path in (ROOT / "tests" / room).rglob(module))
     return path
 
 

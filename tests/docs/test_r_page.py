@@ -9,7 +9,7 @@ import pytest
 
 from inbounds.client.connection import AGAIN
 from inbounds.client.refusals import PAID
-from inbounds.query.answer.answer import PRACTICE
+from inbounds.results.answer import PRACTICE
 from tests.docs.test_docs import agrees
 from tests.helpers.demo_server import ADDRESS, served
 from tests.helpers.programs import ROOT

@@ -19,6 +19,7 @@ from inbounds.cli.commands import (
     query,
     serve,
 )
+from inbounds.cli.commands.gateways import mcp
 from inbounds.cli.commands.numbers import certify, plan, release
 from inbounds.cli.commands.publishing import publish, reports, share
 from inbounds.cli.shell.arguments import Command, CommandGroup
@@ -39,6 +40,7 @@ ORDER = (
     "budget",
     "keys",
     "serve",
+    "mcp",
     "demo",
 )
 
@@ -73,6 +75,7 @@ app.add_typer(budget.app, name="budget")
 app.add_typer(keys.app, name="keys")
 app.add_typer(discover.app, name="discover")
 app.command("serve", cls=Command)(serve.command)
+app.command("mcp", cls=Command)(mcp.command)
 app.command("certify", cls=Command)(certify.command)
 app.command("demo", cls=Command)(demo.command)
 

@@ -38,11 +38,11 @@ Entry = TypeVar("Entry", bound=Named)
 @contextmanager
 def connected(server: str, key_file: str | None) -> Iterator[Connection]:
     """Connect to a server with the key of the environment, or of a file."""
-    with inbounds.connect(server, key=None if key_file is None else _read_key(Path(key_file))) as connection:
+    with inbounds.connect(server, key=None if key_file is None else read_key(Path(key_file))) as connection:
         yield connection
 
 
-def _read_key(path: Path) -> str:
+def read_key(path: Path) -> str:
     """Read a key from a file that nobody else can read."""
     if os.name == "posix" and stat.S_IMODE(path.stat().st_mode) & 0o077:
         raise InvalidParameter(

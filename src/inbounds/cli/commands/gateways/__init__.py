@@ -1,0 +1,1 @@
+"""Commands that start a gateway: another way to a server."""
