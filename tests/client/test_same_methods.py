@@ -42,6 +42,7 @@ NOT_REMOTE: dict[type, dict[str, str]] = {
         "share_statements": INSIDE,
         "identity": INSIDE,
         "described_by": INSIDE,
+        "limited": "a server knows by the key whose limit it is",
         "join": IN_SQL,
         "exists": IN_SQL,
         "not_exists": IN_SQL,

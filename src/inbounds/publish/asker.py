@@ -44,6 +44,8 @@ class Preview:
     fits: bool
     """Whether the budget is enough for it by itself."""
     warnings: tuple[str, ...]
+    too_expensive: str | None = None
+    """Why it is refused: it costs more than one question may."""
 
     @classmethod
     def of(cls, facts: Mapping[str, Any], *, fits: bool) -> Preview:
@@ -62,6 +64,7 @@ class Preview:
             facts["useless"],
             fits,
             tuple(facts["warnings"]),
+            facts.get("too_expensive"),  # an older server does not say
         )
 
 

@@ -167,6 +167,7 @@ def plan_report(file: ReportFile, dataset: Dataset | RemoteDataset, analyst: str
     paid = asker.paid(prefix)
     together, notes = arrange(asker, asked, lambda one: _id_of(prefix, one) in paid, consistent=file.consistent)
     requests = tuple(_to_request(prefix, each, paid) for each in together)
+    refuse_faults(file.name, [fault for request in requests if request.due for fault in _too_expensive(request)])
     used = {request.request_id for request in requests}
     return ReportPlan(
         file,
@@ -198,6 +199,12 @@ def _to_request(prefix: str, together: Together, paid: dict[str, Paid]) -> Plann
     is_new = bool(before) and request_id not in paid and not together.is_public
     note = _describe_change(together, before[-1]) if is_new else None
     return PlannedRequest(together, request_id, paid.get(request_id), note)
+
+
+def _too_expensive(request: PlannedRequest) -> list[tuple[int, str]]:
+    """Return why a request is refused that costs more than one question may, with the line of its question."""
+    asked = request.questions
+    return [(one.question.line, f"{one.name}: {one.too_expensive}") for one in asked if one.too_expensive]
 
 
 def _beginning_of(prefix: str, together: Together) -> str:

@@ -9,6 +9,7 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from fractions import Fraction
 
+from inbounds.bounds.notation import write_end
 from inbounds.display.figures import format_error
 from inbounds.display.suggestion import list_names
 from inbounds.errors import InvalidParameter, InvalidQuestion
@@ -47,6 +48,8 @@ class PlannedQuestion:
     alone_error: float | None = None
     """What it would be by itself, if the question is asked with others."""
     warnings: tuple[str, ...] = ()
+    too_expensive: str | None = None
+    """Why it is refused, unless it is paid already: it costs more than one question may."""
     comes_first: bool = False
     """Whether it is to be asked before the others: what is kept then has intervals that hold at once, as it needs."""
 
@@ -129,7 +132,13 @@ def _known(read: Mapping[str, Grouped | None], one: Costed) -> Grouped:
 def _alone(asker: Asker, one: Costed) -> Together:
     preview, question = one.preview, one.question
     planned = PlannedQuestion(
-        question, one.epsilon, question.sql, _first_error(preview), preview.words, warnings=preview.warnings
+        question,
+        one.epsilon,
+        question.sql,
+        _first_error(preview),
+        preview.words,
+        warnings=preview.warnings,
+        too_expensive=preview.too_expensive,
     )
     identity = asker.identity(question.sql, preview)
     return Together((planned,), identity, preview.question, is_public=not preview.epsilon)
@@ -147,6 +156,8 @@ def _join(asker: Asker, trial: Sequence[Costed], grouped: Sequence[Grouped]) -> 
     measures = {preview.measures for preview in (*previews, *(one.preview for one in trial))}
     if len(identities) > 1 or len(measures) > 1 or any(preview.useless for preview in previews):
         return None, None
+    if any(preview.too_expensive for preview in previews):
+        return None, _describe_excess(trial, epsilon)
     errors = list(previews[0].errors.values())
     if len(previews[0].measures) != 1 or len(errors) < len({frozenset(one.keys) for one in grouped}):
         return None, None
@@ -170,6 +181,15 @@ def _join(asker: Asker, trial: Sequence[Costed], grouped: Sequence[Grouped]) -> 
         )
     keys = tuple(dict.fromkeys(key.text for one in grouped for key in one.keys))
     return Together(tuple(planned), identities.pop(), previews[0].question, keys), None
+
+
+def _describe_excess(trial: Sequence[Costed], epsilon: Fraction) -> str:
+    """Say that questions are one charge if they are released together, and that it would be too much for one."""
+    last, others = trial[-1], [other.name for other in trial[:-1]]
+    return (
+        f"{last.name} is asked apart from {list_names(others)}, and their numbers need not agree: together they are "
+        f"one query, and ε = {write_end(epsilon)} is more than one may cost"
+    )
 
 
 def _first_error(preview: Preview) -> float | None:

@@ -23,11 +23,12 @@ from weakref import finalize
 
 from inbounds.errors import InvalidParameter, InvalidQuestion
 from inbounds.ledger import Ledger
-from inbounds.ledger.values.amount import LIMIT
+from inbounds.ledger.values.amount import LIMIT, fraction
 from inbounds.ledger.values.terms import Terms
 from inbounds.query.answer.budget_forecast import BudgetForecast
 from inbounds.query.ask.account import Account, Where
 from inbounds.query.ask.bounds_discovery import OUTSIDE, DiscoveredBounds, discover_bounds
+from inbounds.query.ask.charging import PriceLimit
 from inbounds.query.ask.discovery import Discovered, discover
 from inbounds.query.ask.limit_discovery import MOST, DiscoveredLimit, discover_limit, with_largest_limit
 from inbounds.query.columns.column import Keys
@@ -66,6 +67,8 @@ class Dataset(MadeTables, Overview):
 
     is_practice: bool
     """Whether its rows are made up."""
+    price_limit: PriceLimit | None
+    """What a single question may cost, if there is a limit."""
 
     def __init__(
         self,
@@ -82,6 +85,8 @@ class Dataset(MadeTables, Overview):
         self.is_practice = self.tables.is_practice
         self.total, self.per_analyst = budget.total, budget.per_analyst
         self.delta, self.delta_reserved = budget.delta, budget.delta_reserved
+        most = budget.max_epsilon_per_question
+        self.price_limit = None if most is None else PriceLimit.of_dataset(self.name, fraction(most))
         self._sources = {"frame": frame, "spark": spark}
         self._account = Account(contract, self.tables, budget, ledger, create_ledger, frame is not None)
         self._selects: dict[str, Statement | PivotedSelect] = {}
@@ -279,6 +284,13 @@ class Dataset(MadeTables, Overview):
             dataset.__dict__.pop(name, None)
         return dataset
 
+    def limited(self, limit: PriceLimit | None) -> Dataset:
+        """Return this dataset for somebody whose questions may cost less; all else is the same."""
+        dataset = copy(self)
+        dataset._whole = self if self._whole is None else self._whole
+        dataset.price_limit = PriceLimit.strictest((self.price_limit, limit))
+        return dataset
+
     def engine_of(self, name: str) -> Engine:
         """Return the engine of a private table, which the engine of the dataset must be able to read beside its own."""
         if name == self.name:
@@ -457,6 +469,7 @@ class PracticeDataset(Dataset):
         self._account = Account(self.contract, self.tables, budget, ledger, create=True, framed=True)
         self.total, self.per_analyst, self.delta, self.delta_reserved = PRACTICE_CAP, None, None, None
         self.table = self.tables.main if dataset._whole is None else dataset.table
+        self.price_limit = dataset.price_limit
 
     def close(self) -> None:
         """Forget the rows; the dataset that it was made of stays open, and so do its public tables."""

@@ -10,7 +10,7 @@ from inbounds.ledger.values.amount import delta_fraction, delta_units, fraction,
 from inbounds.ledger.values.caps import Caps
 from inbounds.query.contract.contract import Contract
 
-BUDGET_KEYS = ("total", "per_analyst", "delta", "delta_reserved", "ledger")
+BUDGET_KEYS = ("total", "per_analyst", "max_epsilon_per_question", "delta", "delta_reserved", "ledger")
 
 
 @dataclass(frozen=True)
@@ -21,6 +21,8 @@ class Budget:
     per_analyst: int | None
     delta: Fraction | None
     delta_reserved: Fraction | None
+    max_epsilon_per_question: int | None = None
+    """What a single question may cost, which no ledger knows of: it is refused before it is charged."""
 
     @classmethod
     def of(cls, contract: Contract) -> Budget:
@@ -41,7 +43,9 @@ class Budget:
             )
         if contract.has("budget", "ledger"):
             contract.text_of("budget", "ledger")
-        return cls(total, per_analyst, delta, reserved)
+        has_limit = contract.has("budget", "max_epsilon_per_question")
+        most = _amount(contract, "max_epsilon_per_question") if has_limit else None
+        return cls(total, per_analyst, delta, reserved, most)
 
     @property
     def caps(self) -> Caps:
