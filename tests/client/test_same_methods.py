@@ -33,6 +33,7 @@ NOT_REMOTE: dict[type, dict[str, str]] = {
         "record_delta": CUSTODIANS,
         "record_terms": CUSTODIANS,
         "recorded_terms": CUSTODIANS,
+        "recorded_allowance": CUSTODIANS,
         "terms": CUSTODIANS,
         "lasting": CUSTODIANS,
         "sources": CUSTODIANS,

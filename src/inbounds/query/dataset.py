@@ -24,6 +24,7 @@ from weakref import finalize
 from inbounds.errors import InvalidParameter, InvalidQuestion
 from inbounds.ledger import Ledger
 from inbounds.ledger.values.amount import LIMIT, fraction
+from inbounds.ledger.values.refresh import Allowance
 from inbounds.ledger.values.terms import Terms
 from inbounds.query.answer.budget_forecast import BudgetForecast
 from inbounds.query.ask.account import Account, Where
@@ -67,6 +68,8 @@ class Dataset(MadeTables, Overview):
 
     is_practice: bool
     """Whether its rows are made up."""
+    allowance: Allowance
+    """What may be spent, in each period if the budget refreshes."""
     price_limit: PriceLimit | None
     """What a single question may cost, if there is a limit."""
 
@@ -85,6 +88,7 @@ class Dataset(MadeTables, Overview):
         self.is_practice = self.tables.is_practice
         self.total, self.per_analyst = budget.total, budget.per_analyst
         self.delta, self.delta_reserved = budget.delta, budget.delta_reserved
+        self.allowance = budget.allowance
         most = budget.max_epsilon_per_question
         self.price_limit = None if most is None else PriceLimit.of_dataset(self.name, fraction(most))
         self._sources = {"frame": frame, "spark": spark}
@@ -446,7 +450,13 @@ class Dataset(MadeTables, Overview):
     def record_terms(self, reason: str) -> None:
         """Record in the ledger, as the custodian, that the contract has changed, with the reason."""
         with self.unchecked_ledger() as ledger:
+            self._account.record_allowance(ledger, reason)  # which may be refused, so it comes first
             ledger.change_terms(self.name, self.terms, reason)
+
+    def recorded_allowance(self) -> Allowance:
+        """Return the budget that the ledger has on record, whether it is this contract's or not."""
+        with self.unchecked_ledger() as ledger:
+            return ledger.allowance(self.name)
 
 
 class PracticeDataset(Dataset):
@@ -468,6 +478,7 @@ class PracticeDataset(Dataset):
         ledger = str(Path(folder) / "practice.ledger.db")
         self._account = Account(self.contract, self.tables, budget, ledger, create=True, framed=True)
         self.total, self.per_analyst, self.delta, self.delta_reserved = PRACTICE_CAP, None, None, None
+        self.allowance = budget.allowance
         self.table = self.tables.main if dataset._whole is None else dataset.table
         self.price_limit = dataset.price_limit
 

@@ -40,6 +40,9 @@ MOST = 100
 
 LONGEST_NOTE = 900
 DAYS = re.compile("[0-9]{1,5}")
+ALL_PERIODS = " "
+"""What the form calls a grant to all periods together: no analyst has a blank name."""
+
 DECISIONS = {"grant": "granted", "decline": "declined"}
 """What can become of a request, and the note if there is no other."""
 
@@ -140,7 +143,9 @@ async def check_page(request: Request, name: Name, service: Serving, visitor: Cu
 async def grant(request: Request, name: Name, service: Serving, visitor: Custodian, form: Form) -> Response:
     """Grant more, on the record."""
     refuse_forged(request, visitor, form)
-    more = _read_grant(form.get("amount", ""), form.get("analyst") or None, form.get("note", ""))
+    analyst = form.get("analyst") or None
+    whole = analyst == ALL_PERIODS
+    more = _read_grant(form.get("amount", ""), None if whole else analyst, form.get("note", ""), lifetime=whole)
     await run_in_threadpool(grant_budget, service, name, more, visitor.person)
     return redirect(f"/keep/{quote(name, safe='')}")
 
@@ -176,8 +181,9 @@ def _decide(service: Service, visitor: Visitor, number: int, grants: bool, note:
             raise
 
 
-def _read_grant(amount: str, analyst: str | None, note: str) -> Grant:
+def _read_grant(amount: str, analyst: str | None, note: str, *, lifetime: bool = False) -> Grant:
+    facts = {"amount": amount, "analyst": analyst, "note": note.strip(), "lifetime": lifetime}
     try:
-        return Grant.model_validate({"amount": amount, "analyst": analyst, "note": note.strip()})
+        return Grant.model_validate(facts)
     except ValueError:
         raise InvalidParameter("a grant needs an amount such as 0.5 and a reason; go back and enter both") from None
