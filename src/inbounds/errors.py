@@ -11,7 +11,8 @@
     │   ├── InvalidContract      the description of a table makes no sense, or does not fit the table
     │   ├── InvalidReport        the file of a report makes no sense, or does not fit the dataset
     │   ├── InvalidQuestion      a question outside the grammar, or one that does not fit the contract
-    │   │   └── UselessQuestion      a question whose answer would tell nothing; nothing was charged
+    │   │   ├── UselessQuestion       a question whose answer would tell nothing; nothing was charged
+    │   │   └── QuestionTooExpensive  a question that costs more than one may; nothing was charged
     │   ├── EngineFailed         the database could not run a statement
     │   └── AnswerFailed         no answer could be made of what was drawn
     ├── ServerError          about asking a server
@@ -140,6 +141,21 @@ class InvalidQuestion(QueryError, ValueError):
 
 class UselessQuestion(InvalidQuestion):
     """The answer would cost budget and tell nothing, judged by public facts alone; `force` asks anyway."""
+
+
+class QuestionTooExpensive(InvalidQuestion):
+    """A question costs more than one question may; nothing was charged.
+
+    `requested` and `most` are in epsilon.
+    """
+
+    def __init__(self, message: str, requested: Fraction, most: Fraction) -> None:
+        super().__init__(message)
+        self.requested = requested
+        self.most = most
+
+    def __reduce__(self) -> tuple[type[QuestionTooExpensive], tuple[str, Fraction, Fraction]]:
+        return QuestionTooExpensive, (str(self), self.requested, self.most)
 
 
 class EngineFailed(QueryError):

@@ -7,12 +7,14 @@ import sqlite3
 import time
 from collections.abc import Callable
 from contextlib import closing
+from datetime import UTC, datetime
 from fractions import Fraction
 from multiprocessing.synchronize import Barrier
 from typing import Protocol
 
 from inbounds.errors import BudgetExceeded
 from inbounds.ledger import Ledger
+from inbounds.ledger.record import clock
 from tests.helpers.programs import PATIENCE
 
 
@@ -93,3 +95,47 @@ class InRho:
     def charge(self, dataset: str, analyst: str, amount: int) -> object:
         """Charge, or raise BudgetExceeded."""
         return self._ledger.charge(dataset, analyst, amount, rho=RHO)
+
+
+BEFORE, AFTER = datetime(2026, 4, 30, 23, 59, 59, tzinfo=UTC), datetime(2026, 5, 1, tzinfo=UTC)
+"""A month's turn, as two clocks may tell it at the same moment."""
+
+
+def own_clock() -> datetime:
+    """Return what the clock of this process says: that of every other one in the race is a moment behind the turn."""
+    number = int(multiprocessing.current_process().name.rpartition("-")[2])
+    return AFTER if number % 2 else BEFORE
+
+
+class AtTheTurn:
+    """A ledger that is charged while one month ends and another begins."""
+
+    def __init__(self, where: str) -> None:
+        self._ledger = Ledger.open(where)
+
+    def charge(self, dataset: str, analyst: str, amount: int) -> object:
+        """Charge, or raise BudgetExceeded."""
+        clock.now = own_clock
+        return self._ledger.charge(dataset, analyst, amount)
+
+
+class ByOwnMonth:
+    """What not to do: empty the account whenever the month is another one than that of the last charge."""
+
+    def __init__(self, where: str) -> None:
+        self._where = where
+
+    def charge(self, dataset: str, analyst: str, amount: int) -> object:
+        """Charge, or raise BudgetExceeded."""
+        month = own_clock().month
+        with closing(sqlite3.connect(self._where, isolation_level=None, timeout=PATIENCE)) as file:
+            file.execute("BEGIN IMMEDIATE")
+            file.execute(
+                "UPDATE accounts SET spent = 0, month = ? WHERE dataset = ? AND month <> ?", (month, dataset, month)
+            )
+            spend = "UPDATE accounts SET spent = spent + ? WHERE dataset = ? AND spent + ? <= cap"
+            done = file.execute(spend, (amount, dataset, amount)).rowcount
+            file.execute("COMMIT")
+        if not done:
+            raise BudgetExceeded("", dataset, analyst, Fraction(amount), Fraction(0), None)
+        return done

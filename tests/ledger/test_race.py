@@ -12,10 +12,22 @@ import pytest
 
 from inbounds.exact.amount import UNIT
 from inbounds.ledger import Ledger
+from inbounds.ledger.record import clock
 from inbounds.ledger.values.cost import pure_rho
 from tests.helpers import killed_chargers, ledger_places
 from tests.helpers.ledger_places import Place
-from tests.helpers.ledger_racer import RHO, InRho, ReadThenWrite, dataset, open_ledger, race
+from tests.helpers.ledger_racer import (
+    AFTER,
+    BEFORE,
+    RHO,
+    AtTheTurn,
+    ByOwnMonth,
+    InRho,
+    ReadThenWrite,
+    dataset,
+    open_ledger,
+    race,
+)
 from tests.helpers.programs import run_program
 from tests.helpers.sparing import sparing
 
@@ -49,6 +61,34 @@ def test_a_race_for_the_last_of_rho_overspends_neither_sum(place: Place) -> None
             assert balance.rho_cap is not None
             assert balance.rho_spent == fit * RHO <= balance.rho_cap < (fit + 1) * RHO
         assert ledger.verify().ok
+
+
+def test_processes_that_race_at_a_months_turn_never_overspend(place: Place, monkeypatch: pytest.MonkeyPatch) -> None:
+    """The old month is spent, and the clocks of half of the sixteen are behind: the new one is given out once."""
+    rounds = 30
+    with Ledger.open(place.where) as ledger:
+        monkeypatch.setattr(clock, "now", lambda: BEFORE)
+        for number in range(rounds):
+            ledger.open_dataset(dataset(number), CAP, refresh="monthly")
+            ledger.charge(dataset(number), "ada", CAP)
+        assert race(AtTheTurn, place.where, PROCESSES, rounds) == [CAP] * rounds
+        monkeypatch.setattr(clock, "now", lambda: AFTER)
+        spent = ledger.statement().spent_in
+        for number in range(rounds):
+            assert spent[dataset(number), "2026-04"] == spent[dataset(number), "2026-05"] == CAP
+            assert len([entry for entry in ledger.statement(dataset(number)) if entry.kind == "refresh"]) == 2
+        assert ledger.verify().ok
+
+
+def test_the_race_at_a_months_turn_catches_a_month_that_goes_back(tmp_path: Path) -> None:
+    """The negative control: a store that believes each process about the month gives the same month out again."""
+    where = str(tmp_path / "naive.db")
+    with closing(sqlite3.connect(where, isolation_level=None)) as file:
+        file.execute("PRAGMA journal_mode = WAL")
+        file.execute("CREATE TABLE accounts (dataset TEXT PRIMARY KEY, cap INTEGER, spent INTEGER, month INTEGER)")
+        rows = [(dataset(number), CAP, CAP) for number in range(ROUNDS)]
+        file.executemany("INSERT INTO accounts VALUES (?, ?, ?, 4)", rows)
+    assert max(race(ByOwnMonth, where, PROCESSES, 30)) > CAP
 
 
 def test_the_race_catches_a_store_that_reads_and_then_writes(tmp_path: Path) -> None:

@@ -97,7 +97,7 @@ def _choose_code(problem: Exception) -> int:
     """Return the exit code that goes with an error."""
     from inbounds import errors  # noqa: PLC0415
 
-    if isinstance(problem, errors.BudgetExceeded):
+    if isinstance(problem, errors.BudgetExceeded | errors.QuestionTooExpensive):
         return BUDGET_REFUSED
     if isinstance(problem, errors.NotPrivate):
         return NOT_PRIVATE

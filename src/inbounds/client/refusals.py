@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from dataclasses import dataclass
 from fractions import Fraction
 from typing import Any
@@ -52,8 +53,8 @@ def read_refusal(response: Any, request_id: str | None = None) -> Refusal | None
 def _make_error(
     code: str, detail: str, body: dict[str, Any], status: int, request_id: str | None
 ) -> errors.InboundsError:
-    if code == "budget-exceeded":
-        return _make_budget_error(detail, body)
+    if code in _WITH_AMOUNTS:
+        return _WITH_AMOUNTS[code](detail, body)
     if "table" in body:  # of a report, which goes on otherwise than a question does: the server says how
         return errors.ServerRefused(detail, code, status)
     if code in FAILED:
@@ -72,5 +73,17 @@ def _make_budget_error(detail: str, body: dict[str, Any]) -> errors.BudgetExceed
     return errors.BudgetExceeded(detail, *who, requested or Fraction(0), total or Fraction(0), own)
 
 
+def _make_price_error(detail: str, body: dict[str, Any]) -> errors.QuestionTooExpensive:
+    requested, most = (_read_fraction(body.get(name)) for name in ("requested", "most"))
+    return errors.QuestionTooExpensive(detail, requested or Fraction(0), most or Fraction(0))
+
+
 def _read_fraction(text: object) -> Fraction | None:
     return None if text is None else Fraction(str(text))
+
+
+_WITH_AMOUNTS: dict[str, Callable[[str, dict[str, Any]], errors.InboundsError]] = {
+    "budget-exceeded": _make_budget_error,
+    "question-too-expensive": _make_price_error,
+}
+"""Refusals that say how much was asked and how much may be."""

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import replace
 from fractions import Fraction
 from os import PathLike, fspath
 from pathlib import Path
@@ -17,8 +18,16 @@ from inbounds.ledger.record.answers import answer_to, repeat_receipt, store_answ
 from inbounds.ledger.record.grants import record_grant
 from inbounds.ledger.record.late_delta import add_delta, caps_of
 from inbounds.ledger.record.opening import opening_of, record_opening
-from inbounds.ledger.record.refusals import refuse_other_caps
-from inbounds.ledger.record.rows import TOTAL, Book
+from inbounds.ledger.record.periods import (
+    account_now,
+    allowance_of,
+    caps_now,
+    change_allowance,
+    period_now,
+    turn,
+)
+from inbounds.ledger.record.refusals import refuse_other_allowance, refuse_other_caps
+from inbounds.ledger.record.rows import LIFETIME, TOTAL, Book
 from inbounds.ledger.record.spending import count_fitting, spend
 from inbounds.ledger.record.statement import Statement
 from inbounds.ledger.record.transactions import Transactions
@@ -33,6 +42,7 @@ from inbounds.ledger.values.cost import Cost, pure_rho
 from inbounds.ledger.values.entry import Entry, Head
 from inbounds.ledger.values.names import check_name, check_text
 from inbounds.ledger.values.receipt import Balance, Receipt, Repeats
+from inbounds.ledger.values.refresh import Allowance
 from inbounds.ledger.values.restore_record import RestoreRecord, check_restore_reason
 from inbounds.ledger.values.terms import Terms
 
@@ -97,7 +107,7 @@ class Ledger:
     def __repr__(self) -> str:
         return f"<Ledger {self._store.where}>"
 
-    def open_dataset(
+    def open_dataset(  # noqa: PLR0913  each is a choice of the custodian
         self,
         name: str,
         total: Amount,
@@ -105,6 +115,8 @@ class Ledger:
         *,
         delta: Amount | None = None,
         delta_reserved: Amount | None = None,
+        refresh: str | None = None,
+        lifetime: Amount | None = None,
         terms: Mapping[str, str] | None = None,
         create: bool = True,
     ) -> None:
@@ -113,6 +125,9 @@ class Ledger:
         With `delta` the promise is (total, delta), and rho is counted beside epsilon: a charge fits if the sum of
         either does.  `delta_reserved` is the part of it that is kept for charges with a delta of their own.
 
+        With `refresh` ("monthly", "quarterly" or "yearly") these caps hold for each period of the calendar, in UTC, and
+        `lifetime` is what all periods together may take: privacy loss adds up over them.  Neither goes with a delta.
+
         `terms` are what a charge promises: the unit of privacy, the source, the bounds, in names and texts.  The first
         ones are recorded, and others are refused, here and by `charge`, until `change_terms` records them.
 
@@ -120,10 +135,11 @@ class Ledger:
         """
         check_name(name, "a dataset")
         caps = Caps.of(total, per_analyst, delta, delta_reserved)
+        allowance = Allowance.of(total, per_analyst, refresh, lifetime, delta)
         agreed = None if terms is None else Terms.of(terms)
         if not create:
             with self._transactions.reading():
-                refuse_other_caps(name, caps_of(self._book, opening_of(self._book, name)), caps)
+                self._refuse_other_budget(opening_of(self._book, name), caps, allowance)
                 refuse_other_terms(self._book, name, agreed)
             return
         with self._transactions.writing("nothing was opened", "it may have been opened: open it again"):
@@ -131,9 +147,15 @@ class Ledger:
             opening = self._book.opening(name)
             if opening is None:
                 head = record_opening(self._book, head, name, caps)
+                if allowance.refresh is not None:
+                    head = change_allowance(self._book, head, opening_of(self._book, name), allowance, "")
             else:
-                refuse_other_caps(name, caps_of(self._book, opening), caps)
+                self._refuse_other_budget(opening, caps, allowance)
             agree(self._book, head, name, agreed)
+
+    def _refuse_other_budget(self, opening: Entry, caps: Caps, allowance: Allowance) -> None:
+        refuse_other_allowance(opening.dataset, allowance_of(self._book, opening), allowance)
+        refuse_other_caps(opening.dataset, caps_now(self._book, opening), caps)
 
     def terms(self, dataset: str) -> Terms | None:
         """Return the terms under which a dataset is charged; None if none are recorded."""
@@ -152,6 +174,35 @@ class Ledger:
             opening_of(self._book, dataset)
             if terms_of(self._book, dataset) != agreed:
                 record(self._book, head, dataset, agreed, reason)
+
+    def allowance(self, dataset: str) -> Allowance:
+        """Return what may be spent of a dataset, in each period if it refreshes, without grants."""
+        check_name(dataset, "a dataset")
+        with self._transactions.reading():
+            return allowance_of(self._book, opening_of(self._book, dataset))
+
+    def change_allowance(
+        self,
+        dataset: str,
+        total: Amount,
+        per_analyst: Amount | None = None,
+        *,
+        refresh: str | None = None,
+        lifetime: Amount | None = None,
+        reason: str,
+    ) -> None:
+        """Record that a budget refreshes from now on, in another way than before, or no more.
+
+        Nothing is given back: all that was ever spent counts in the period in which this is recorded.  A budget that
+        does not refresh, and did not, is left as it is: its caps are changed by grants.
+        """
+        check_name(dataset, "a dataset")
+        allowance = Allowance.of(total, per_analyst, refresh, lifetime)
+        if not check_text(reason, "reason").strip():
+            raise InvalidParameter("a change of a budget needs a reason, got none; say why, for the record")
+        with self._transactions.writing("nothing was changed", "it may have been changed: look at the statement"):
+            head = self._book.lock()
+            change_allowance(self._book, head, opening_of(self._book, dataset), allowance, reason)
 
     def add_delta(self, dataset: str, delta: Amount, reason: str, *, delta_reserved: Amount | None = None) -> None:
         """Give a dataset that was opened without one a delta, once and for good: from now on rho counts beside epsilon.
@@ -208,12 +259,19 @@ class Ledger:
         note: str = "",
         *,
         delta: Amount | None = None,
+        lifetime: bool = False,
     ) -> None:
         """Raise the cap of a dataset, or of one of its analysts; a negative amount lowers it, not below what is spent.
 
+        Of a budget that refreshes it is the cap of this period alone, or with `lifetime` that of all periods together.
         `delta` is how much more charges with a delta of their own may have together; `amount` may then be 0.
         """
         who = _check(dataset, analyst)
+        if lifetime and (who != TOTAL or delta is not None):
+            raise InvalidParameter(
+                "a lifetime is that of a dataset, got an analyst or a delta beside it; grant these by themselves"
+            )
+        who = LIFETIME if lifetime else who
         more = 0 if delta is not None and amount == 0 else change(amount, "amount")
         more_delta = None if delta is None else delta_units(delta)
         if more_delta is not None and who != TOTAL:
@@ -222,7 +280,7 @@ class Ledger:
         with self._transactions.writing(
             "nothing was granted", "it may have been granted: look at the statement before you repeat it"
         ):
-            head = self._book.lock()
+            head = turn(self._book, self._book.lock(), dataset)
             opening = opening_of(self._book, dataset)
             record_grant(self._book, head, opening, who, more, more_delta, note)
 
@@ -268,6 +326,7 @@ class Ledger:
                 same = first.fingerprint if first.fingerprint in filter(None, others) else fingerprint
                 return repeat_receipt(self._book, first, (dataset, analyst, cost.epsilon, cost.delta, same))
             self._transactions.settle()
+            head = turn(self._book, head, dataset)
             taken = spend(self._book, dataset, analyst, cost)
             head = agree(self._book, head, dataset, agreed)
             texts = {"request_id": request, "fingerprint": fingerprint, "text": note}
@@ -289,9 +348,11 @@ class Ledger:
         who = _check(dataset, analyst)
         with self._transactions.reading(spent=True):
             opening = opening_of(self._book, dataset)
-            caps = caps_of(self._book, opening)
-            account = self._book.account(dataset, who) or caps.account(opening.per_analyst)
-        return Balance.of(account, caps)
+            caps, account = caps_now(self._book, opening), account_now(self._book, opening, who)
+            period = period_now(self._book, dataset)
+            lifetime = self._book.account(dataset, LIFETIME) if who == TOTAL else None
+        ever = None if lifetime is None else Balance.of(lifetime, caps)
+        return replace(Balance.of(account, caps), period=period, lifetime=ever)
 
     def repeats(self, dataset: str, analyst: str | None = None) -> Repeats | None:
         """Return how many more charges like the last one the budget allows; None if there was none yet.

@@ -47,6 +47,8 @@ class Preview:
     fits: bool
     """Whether the budget is enough for it by itself."""
     warnings: tuple[str, ...]
+    too_expensive: str | None = None
+    """Why it is refused: it costs more than one question may."""
 
     @classmethod
     def of(cls, facts: Mapping[str, Any], *, fits: bool) -> Preview:
@@ -65,6 +67,7 @@ class Preview:
             facts["useless"],
             fits,
             tuple(facts["warnings"]),
+            facts.get("too_expensive"),  # an older server does not say
         )
 
 
@@ -116,6 +119,11 @@ class Asker(ABC):
     def name(self) -> str:
         """The name of the dataset."""
         return str(self.dataset.name)
+
+    @property
+    @abstractmethod
+    def most_epsilon(self) -> Fraction | None:
+        """The most that one question may cost, None if nothing says so."""
 
     def preview(self, sql: str, epsilon: Fraction) -> Preview:
         """Return what a question would cost and tell; nothing is spent."""
@@ -184,6 +192,11 @@ class LocalAsker(Asker):
         finally:
             opened.__exit__(None, None, None)
 
+    @property
+    def most_epsilon(self) -> Fraction | None:
+        limit = self.dataset.price_limit
+        return None if limit is None else Fraction(limit.most)
+
     def _preview(self, sql: str, epsilon: Fraction) -> Preview:
         return Preview.of(self.dataset.sql(sql).explain(epsilon).data(), fits=True)
 
@@ -243,6 +256,11 @@ class RemoteAsker(Asker):
     def __init__(self, dataset: RemoteDataset) -> None:
         super().__init__(dataset)
         self.analyst, self.unit, self.contract = str(dataset.connection.me()["name"]), dataset.unit, ""
+
+    @property
+    def most_epsilon(self) -> Fraction | None:
+        most = self.dataset.description.get("max_epsilon_per_question")  # an older server does not say
+        return None if most is None else Fraction(most)
 
     def _preview(self, sql: str, epsilon: Fraction) -> Preview:
         explained = self.dataset.sql(sql).explain(epsilon)

@@ -171,6 +171,7 @@ def make_plan(asker: Asker, file: ReportFile, asked: Sequence[Costed], charges: 
     """Return the plan of questions whose costs are known."""
     together, notes = arrange(asker, asked, charges, consistent=file.consistent)
     requests = tuple(_to_request(each, charges) for each in together)
+    refuse_faults(file.name, [fault for request in requests if request.due for fault in _too_expensive(request)])
     used = {request.request_id for request in requests}
     return ReportPlan(
         file,
@@ -195,6 +196,12 @@ def _to_request(together: Together, charges: Charges) -> PlannedRequest:
     paid, before = charges.find(request_id), charges.of_names(together.names)
     is_new = bool(before) and paid is None and not together.is_public
     return PlannedRequest(together, request_id, paid, _describe_change(together, before[-1]) if is_new else None)
+
+
+def _too_expensive(request: PlannedRequest) -> list[tuple[int, str]]:
+    """Return why a request is refused that costs more than one question may, with the line of its question."""
+    asked = request.questions
+    return [(one.question.line, f"{one.name}: {one.too_expensive}") for one in asked if one.too_expensive]
 
 
 # What each question costs.

@@ -9,6 +9,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from fractions import Fraction
 
+from inbounds.bounds.notation import write_end
 from inbounds.display.figures import format_error
 from inbounds.display.suggestion import list_names
 from inbounds.errors import InvalidParameter, InvalidQuestion
@@ -56,6 +57,8 @@ class PlannedQuestion:
     alone_error: float | None = None
     """What it would be by itself, if the question is asked with others."""
     warnings: tuple[str, ...] = ()
+    too_expensive: str | None = None
+    """Why it is refused, unless it is paid already: it costs more than one question may."""
     comes_first: bool = False
     """Whether it is to be asked before the others: what is kept then has intervals that hold at once, as it needs."""
     keys: tuple[str, ...] = ()
@@ -137,7 +140,13 @@ def _may_join(one: Costed, consistent: bool) -> bool:
 def _alone(asker: Asker, one: Costed) -> Together:
     preview, question = one.preview, one.question
     planned = PlannedQuestion(
-        question, one.epsilon, question.sql, _first_error(preview), preview.words, warnings=preview.warnings
+        question,
+        one.epsilon,
+        question.sql,
+        _first_error(preview),
+        preview.words,
+        warnings=preview.warnings,
+        too_expensive=preview.too_expensive,
     )
     identity = asker.identity(question.sql, one.epsilon)
     return Together((planned,), identity, preview.question, is_public=not preview.epsilon)
@@ -302,11 +311,12 @@ def _join(
     asker: Asker, charges: Charges, alone: Together, asked: Sequence[_Asked]
 ) -> tuple[Together, list[str], list[str]]:
     """Return the request of the first question, with those that join it; why others that could do not; and the rest."""
-    # What is paid already stays as it is: questions that were added behind it join each other, for with them all of it
-    # would be charged anew.  Before there was a rest, questions were joined without one.
-    passes = [_try_all(asker, charges, asked, rest=rest) for rest in ((True, False) if charges.is_begun else (True,))]
+    # What is paid already stays as it is, whatever one query may cost by now: questions that were added behind it join
+    # each other, for with them all of it would be charged anew.  Before there was a rest, they were joined without one.
+    passes = [_try_all(asker, charges, asked, rest=rest) for rest in ((True, False) if charges.is_begun else ())]
     kept = max((each.paid for each in passes if each.paid is not None), key=lambda each: len(each.names), default=None)
-    found = next((each for each in passes if each.paid is kept), passes[0]).joining
+    fresh = passes[0] if kept is not None else _try_all(asker, charges, asked, rest=True, most=asker.most_epsilon)
+    found = next((each for each in passes if kept is not None and each.paid is kept), fresh).joining
     if kept is not None:
         request = kept.finish()
     elif len(found.names) == 1 or charges.has(alone.names, alone.identity, alone.epsilon):
@@ -314,16 +324,20 @@ def _join(
     else:
         request = found.finish()
     added = [] if request.names == found.names else [_describe_added(found.names, request.names)]
-    return request, added, _describe_refusals(passes[0])
+    return request, added, _describe_refusals(fresh)
 
 
-def _try_all(asker: Asker, charges: Charges, asked: Sequence[_Asked], *, rest: bool) -> _Pass:
-    """Let all questions join the first that can."""
-    found = _try_each(asker, charges, asked, rest=rest, thorough=False)
-    return found if found.joining.is_one() else _try_each(asker, charges, asked, rest=rest, thorough=True)
+def _try_all(
+    asker: Asker, charges: Charges, asked: Sequence[_Asked], *, rest: bool, most: Fraction | None = None
+) -> _Pass:
+    """Let all questions join the first that can, and that cost at most so much together."""
+    found = _try_each(asker, charges, asked, rest=rest, most=most, thorough=False)
+    return found if found.joining.is_one() else _try_each(asker, charges, asked, rest=rest, most=most, thorough=True)
 
 
-def _try_each(asker: Asker, charges: Charges, asked: Sequence[_Asked], *, rest: bool, thorough: bool) -> _Pass:
+def _try_each(
+    asker: Asker, charges: Charges, asked: Sequence[_Asked], *, rest: bool, most: Fraction | None, thorough: bool
+) -> _Pass:
     """The same; `thorough` looks at all of them again whenever one has joined."""
     joining, paid = _Joining.begin(asker, asked[0], rest=rest), None
     refused: list[_Refused] = []
@@ -333,6 +347,11 @@ def _try_each(asker: Asker, charges: Charges, asked: Sequence[_Asked], *, rest: 
         result = _Refused(other.name, never[groups]) if groups in never else joining.add(other)
         if isinstance(result, _Joining) and thorough and not result.is_one():
             result = _Refused(other.name, None)
+        if isinstance(result, _Joining) and most is not None and result.epsilon > most:
+            result = _Refused(
+                other.name,
+                f"together they are one query, and ε = {write_end(result.epsilon)} is more than one may cost",
+            )
         if isinstance(result, _Refused):
             refused.append(result)
             if result.is_final:

@@ -16,6 +16,7 @@ from inbounds.errors import (
     LedgerConflict,
     LedgerUnavailable,
     QueryError,
+    QuestionTooExpensive,
     UselessQuestion,
 )
 from inbounds.query.answer.explanation import ExplainedPart, Explanation
@@ -43,6 +44,7 @@ __all__ = [
     "LedgerUnavailable",
     "Query",
     "QueryError",
+    "QuestionTooExpensive",
     "UselessQuestion",
     "case",
     "column",

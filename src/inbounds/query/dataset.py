@@ -22,12 +22,14 @@ from typing import Any
 from weakref import finalize
 
 from inbounds.errors import InvalidParameter, InvalidQuestion
-from inbounds.exact.amount import LIMIT
+from inbounds.exact.amount import LIMIT, fraction
 from inbounds.ledger import Ledger
+from inbounds.ledger.values.refresh import Allowance
 from inbounds.ledger.values.terms import Terms
 from inbounds.query.answer.budget_forecast import BudgetForecast
 from inbounds.query.ask.account import Account, Where
 from inbounds.query.ask.bounds_discovery import OUTSIDE, DiscoveredBounds, discover_bounds
+from inbounds.query.ask.charging import PriceLimit
 from inbounds.query.ask.discovery import Discovered, discover
 from inbounds.query.ask.limit_discovery import MOST, DiscoveredLimit, discover_limit, with_largest_limit
 from inbounds.query.columns.column import Keys
@@ -67,6 +69,10 @@ class Dataset(MadeTables, Overview):
 
     is_practice: bool
     """Whether its rows are made up."""
+    allowance: Allowance
+    """What may be spent, in each period if the budget refreshes."""
+    price_limit: PriceLimit | None
+    """What a single question may cost, if there is a limit."""
 
     def __init__(
         self,
@@ -91,6 +97,9 @@ class Dataset(MadeTables, Overview):
         self.is_practice = self.tables.is_practice
         self.total, self.per_analyst = budget.total, budget.per_analyst
         self.delta, self.delta_reserved = budget.delta, budget.delta_reserved
+        self.allowance = budget.allowance
+        most = budget.max_epsilon_per_question
+        self.price_limit = None if most is None else PriceLimit.of_dataset(self.name, fraction(most))
         self._sources = {"frame": frame, "spark": spark}
         self._account = Account(self.contract, self.tables, budget, ledger, create_ledger, frame is not None)
         self._selects: dict[str, Statement | PivotedSelect] = {}
@@ -288,6 +297,13 @@ class Dataset(MadeTables, Overview):
             dataset.__dict__.pop(name, None)
         return dataset
 
+    def limited(self, limit: PriceLimit | None) -> Dataset:
+        """Return this dataset for somebody whose questions may cost less; all else is the same."""
+        dataset = copy(self)
+        dataset._whole = self if self._whole is None else self._whole
+        dataset.price_limit = PriceLimit.strictest((self.price_limit, limit))
+        return dataset
+
     def engine_of(self, name: str) -> Engine:
         """Return the engine of a private table, which the engine of the dataset must be able to read beside its own."""
         if name == self.name:
@@ -443,7 +459,13 @@ class Dataset(MadeTables, Overview):
     def record_terms(self, reason: str) -> None:
         """Record in the ledger, as the custodian, that the contract has changed, with the reason."""
         with self.unchecked_ledger() as ledger:
+            self._account.record_allowance(ledger, reason)  # which may be refused, so it comes first
             ledger.change_terms(self.name, self.terms, reason)
+
+    def recorded_allowance(self) -> Allowance:
+        """Return the budget that the ledger has on record, whether it is this contract's or not."""
+        with self.unchecked_ledger() as ledger:
+            return ledger.allowance(self.name)
 
 
 class PracticeDataset(Dataset):
@@ -465,7 +487,9 @@ class PracticeDataset(Dataset):
         ledger = str(Path(folder) / "practice.ledger.db")
         self._account = Account(self.contract, self.tables, budget, ledger, create=True, framed=True)
         self.total, self.per_analyst, self.delta, self.delta_reserved = PRACTICE_CAP, None, None, None
+        self.allowance = budget.allowance
         self.table = self.tables.main if dataset._whole is None else dataset.table
+        self.price_limit = dataset.price_limit
 
     def close(self) -> None:
         """Forget the rows; the dataset that it was made of stays open, and so do its public tables."""

@@ -27,8 +27,9 @@ from inbounds.query.answer.released.order import Order
 from inbounds.query.answer.released.window import windows_in
 from inbounds.query.answer.running_totals import running_place, running_window
 from inbounds.query.answer.view import AS_RELEASED, View, ViewColumn, write_over
+from inbounds.query.ask.charging import refuse_expensive, with_limit
 from inbounds.query.ask.derive import derive
-from inbounds.query.ask.epsilon_search import cap_of, search_epsilon
+from inbounds.query.ask.epsilon_search import Cap, search_epsilon
 from inbounds.query.ask.options import read_confidence, read_cost, read_pooling
 from inbounds.query.ask.quantile_intervals import (
     add_quantile_intervals,
@@ -245,7 +246,7 @@ class Query:
         self, error: Any, *, rows: int | None = None, pooling: Any = None, weights: Sequence[Any] | None = None
     ) -> FoundEpsilon:
         """Return the same epsilon, with what is predicted at it in words."""
-        cap = cap_of(self.dataset.total, self.dataset.per_analyst)
+        cap = Cap.of(self.dataset)
         return search_epsilon(partial(self.plans, pooling=pooling, weights=weights), error, rows, cap)
 
     def _split_epsilon(self, weights: Sequence[Any] | None) -> list[Fraction]:
@@ -385,6 +386,7 @@ class Query:
         view = None if NoMeasure() in self.asked else view  # then nothing is released
         explanation = Explanation.of(plans, dialect, owned, view, lasting, self.questions)
         explanation = replace(explanation, intervals=self.describe_intervals(plans, simultaneous=simultaneous))
+        explanation = with_limit(explanation, self.dataset.price_limit)
         if not self.public:
             return explanation
         return replace(
@@ -427,6 +429,8 @@ class Query:
         """
         fixed, level = read_pooling(pooling), read_confidence(confidence)
         check_progress(progress)
+        if self.paid is not None:
+            refuse_expensive(self.dataset, read_cost(epsilon), request_id)
         if not self.public:
             cost = read_cost(epsilon)
             choices = (fixed, weights, level, progress, force, simultaneous)

@@ -12,6 +12,7 @@ import pytest
 
 from inbounds.errors import InvalidParameter, LedgerBroken, LedgerMissing, LedgerReplaced, LedgerUnavailable
 from inbounds.ledger import Head, Ledger
+from inbounds.ledger.stores.schema import VERSION
 from inbounds.ledger.stores.store import Failure
 from inbounds.ledger.values.entry import START
 from inbounds.ledger.values.restore_record import RestoreRecord
@@ -201,7 +202,7 @@ def test_a_ledger_of_an_earlier_release_is_accepted_as_well(place: Place) -> Non
     with Ledger.open(place.where) as ledger:
         ledger.accept_restore({"clinic": Head(7, "a" * 64)}, "the disk failed", "carla")
         assert ledger.verify(before).ok
-    assert version_of(place) == 5
+    assert version_of(place) == VERSION
 
 
 @pytest.mark.parametrize(

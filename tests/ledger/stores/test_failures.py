@@ -285,10 +285,10 @@ def test_a_file_that_vanishes_while_it_is_opened_is_told(
 def test_a_ledger_of_a_later_release_is_left_alone(place: Place) -> None:
     """Neither opened nor changed."""
     Ledger.open(place.where).close()
-    place.raw("UPDATE ledger_head SET version = 6")
-    with pytest.raises(LedgerConflict, match="version 6 of the tables, and this release reads versions up to 5"):
+    place.raw("UPDATE ledger_head SET version = 7")
+    with pytest.raises(LedgerConflict, match="version 7 of the tables, and this release reads versions up to 6"):
         Ledger.open(place.where)
-    assert place.raw("SELECT version FROM ledger_head") == [(6,)]
+    assert place.raw("SELECT version FROM ledger_head") == [(7,)]
 
 
 @pytest.mark.skipif(os.name != "posix", reason="rights are those of POSIX")

@@ -10,7 +10,7 @@ import pytest
 
 from inbounds.errors import InvalidParameter
 from inbounds.query import Dataset
-from inbounds.query.ask.epsilon_search import LEAST, PER_DECADE, decimal_at, search_epsilon
+from inbounds.query.ask.epsilon_search import LEAST, PER_DECADE, Cap, decimal_at, search_epsilon
 from inbounds.query.methods.plan import Plan
 from inbounds.query.methods.predicted_error import ROWS_REMEDY, predict_errors
 from inbounds.results.wanted_error import Wanted
@@ -166,7 +166,7 @@ def test_few_plans_are_made_and_always_the_same(stays: Dataset) -> None:
 
     for error in (0.1, 20, 10**6):
         tried.clear()
-        first = search_epsilon(plans, error, None, Fraction(1000)).epsilon
+        first = search_epsilon(plans, error, None, Cap(Fraction(1000), "the budget")).epsilon
         assert len(tried) <= 14
         assert first == query.epsilon_for(error)
 

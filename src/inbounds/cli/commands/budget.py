@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import Annotated
+from typing import TYPE_CHECKING, Annotated
 
 import typer
 
@@ -13,6 +13,9 @@ from inbounds.cli.shell.exit_codes import FAILED
 from inbounds.cli.shell.extras import open_dataset
 from inbounds.cli.shell.options import AsJson, DatasetFile, KeyFile, LedgerPlace, Server, read_number
 from inbounds.cli.shell.output import format_pairs, show, tell_of_new
+
+if TYPE_CHECKING:
+    from inbounds.ledger.values.receipt import Balance
 
 app = typer.Typer(
     cls=CommandGroup,
@@ -27,6 +30,9 @@ app = typer.Typer(
 
 Who = Annotated[
     str | None, typer.Option("--analyst", metavar="NAME", help="One analyst only.  [default: all analysts together]")
+]
+OfLifetime = Annotated[
+    bool, typer.Option("--lifetime", help="Of a budget that refreshes: raise what all periods together may spend.")
 ]
 More = Annotated[str, typer.Argument(metavar="EPSILON", help="How much to add; a negative number takes some back.")]
 Note = Annotated[str, typer.Option(metavar="TEXT", help="Why, for the record.", show_default=False)]
@@ -64,6 +70,9 @@ def show_balance(
         budget = access.budget(analyst)
     name = access.dataset.name
     data, lines = {"dataset": name, **budget.data()}, [("dataset", name), *budget.lines()]
+    if budget.adding_up is not None:
+        data["adding_up"] = budget.adding_up
+        lines.append(("over time", budget.adding_up))
     if budget.own is not None:
         data["analyst"] = {"name": budget.analyst, **data["analyst"]}
     if budget.asked is not None:
@@ -76,18 +85,20 @@ def show_balance(
 
 
 @app.command(cls=Command)
-def grant(
+def grant(  # noqa: PLR0913, PLR0917  each is an option of the command
     amount: More,
     dataset: DatasetFile,
     analyst: Who = None,
     note: Note = "",
     delta: MoreDelta = None,
+    lifetime: OfLifetime = False,
     ledger: LedgerPlace = None,
     as_json: AsJson = False,
 ) -> None:
     """Give a dataset, or one of its analysts, more to spend.
 
-    A negative amount takes unspent budget back. With --delta the amount may be 0.
+    A negative amount takes unspent budget back. With --delta the amount may be 0. If the budget refreshes, a grant is
+    for the current period, or with --lifetime for all periods together.
 
     \b
     Example:
@@ -95,16 +106,27 @@ def grant(
     """
     with open_dataset(dataset, ledger) as table:
         more = None if delta is None else read_number(delta, "--delta")
-        table.ledger.grant(table.name, read_number(amount, "EPSILON"), analyst, note=note, delta=more)
+        table.ledger.grant(
+            table.name, read_number(amount, "EPSILON"), analyst, note=note, delta=more, lifetime=lifetime
+        )
         balance = table.ledger.balance(table.name, analyst)
         created = tell_of_new(table.ledger, as_json=as_json)
     data = {"dataset": table.name, "analyst": analyst, **balance.data(), "ledger_created": created}
     lines = [
         ("dataset", table.name),
-        ("granted", amount if delta is None else f"{amount}, and delta {delta} for charges"),
+        ("granted", _describe_grant(amount, delta, balance, lifetime=lifetime)),
         (TOTAL if analyst is None else own_budget(analyst), str(balance)),
     ]
     show(data, format_pairs(lines), as_json=as_json)
+
+
+def _describe_grant(amount: str, delta: str | None, balance: Balance, *, lifetime: bool) -> str:
+    """Say what was granted, and for how long."""
+    if delta is not None:
+        return f"{amount}, and delta {delta} for charges"
+    if balance.period is None:
+        return amount
+    return f"{amount}, {'for all periods together' if lifetime else f'for {balance.period} alone'}"
 
 
 @app.command(cls=Command)
@@ -112,19 +134,24 @@ def contract(dataset: DatasetFile, reason: Reason = None, ledger: LedgerPlace = 
     """Show the recorded terms, or record changes to them.
 
     The guarantee depends on the contract's unit, row limit, source and columns. The ledger stores these terms, and
-    refuses a contract with different ones until the custodian records the change, with a reason.
+    refuses a contract with different ones until the custodian records the change, with a reason. So it does with a
+    budget that refreshes; what was spent before counts in the period in which the change is recorded.
 
     \b
     Example:
       inbounds budget contract --dataset clinic.toml
     """
     with open_dataset(dataset, ledger) as table:
-        before = table.recorded_terms()
+        before, budget = table.recorded_terms(), table.recorded_allowance()
         if reason is not None:
             table.record_terms(reason)
         now = table.terms if reason is not None else before
         changes = "" if before is None else before.changes(table.terms)
-    recorded = reason is not None and before != now
+        # Caps of a budget that never refreshes are changed by grants, and no difference is recorded here.
+        if budget != table.allowance and {budget.refresh, table.allowance.refresh} != {None}:
+            changes = "; ".join([*([changes] if changes else []), f"budget: {budget}, now {table.allowance}"])
+        adding_up = table.allowance.adding_up if reason is not None else budget.adding_up
+    recorded = reason is not None and (before != now or "budget: " in changes)
     data = {
         "dataset": table.name,
         "terms": None if now is None else dict(now),
@@ -133,6 +160,8 @@ def contract(dataset: DatasetFile, reason: Reason = None, ledger: LedgerPlace = 
         "recorded": recorded,
     }
     lines = [("dataset", table.name), *([] if now is None else [*now.items(), ("digest", f"{now.digest[:16]}…")])]
+    if adding_up is not None:
+        lines.append(("budget", adding_up))
     if now is None:
         lines.append(("terms", "none recorded yet; the next query records those of the contract"))
     if changes:
@@ -199,7 +228,7 @@ def verify(dataset: DatasetFile, head: Head = None, ledger: LedgerPlace = None, 
 def statement(dataset: DatasetFile, analyst: Who = None, ledger: LedgerPlace = None, as_json: AsJson = False) -> None:
     """List all entries, oldest first.
 
-    Kinds of entries: open, contract, grant, delta, charge, answer, restore.
+    Kinds of entries: open, contract, refresh, grant, delta, charge, answer, restore.
 
     \b
     Example:

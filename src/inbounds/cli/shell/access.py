@@ -5,7 +5,7 @@ from __future__ import annotations
 from abc import ABC, abstractmethod
 from collections.abc import Iterator
 from contextlib import contextmanager
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from fractions import Fraction
 from typing import TYPE_CHECKING, Any
 
@@ -14,6 +14,7 @@ from inbounds.cli.shell.output import tell_of_new
 from inbounds.cli.shell.server import connected
 from inbounds.errors import InvalidParameter
 from inbounds.ledger.values.receipt import Balance, more_queries
+from inbounds.ledger.values.refresh import Period
 
 if TYPE_CHECKING:
     from inbounds.client import RemoteDataset, RemoteQuery
@@ -42,6 +43,8 @@ class Balances:
     """How many more queries like the last one it allows, for programs and in words."""
     asked: int | None = None
     """How many queries were charged, if that is told."""
+    adding_up: str | None = None
+    """What a budget that refreshes adds up to, in words."""
 
     def data(self) -> dict[str, Any]:
         """Return the balances, for programs."""
@@ -92,7 +95,8 @@ class LocalAccess(Access):
             analyst = self.who["analyst"]
         total, own = ledger.balance(name), None if analyst is None else ledger.balance(name, analyst)
         repeats = ledger.repeats(name, analyst)
-        return Balances(total, analyst, own, None if repeats is None else (repeats.data(), str(repeats)))
+        more = None if repeats is None else (repeats.data(), str(repeats))
+        return Balances(total, analyst, own, more, adding_up=ledger.allowance(name).adding_up)
 
     def tell_of_ledger(self, *, as_json: bool) -> dict[str, bool]:
         """Say if the ledger is new: then nothing was spent from it."""
@@ -117,17 +121,23 @@ class RemoteAccess(Access):
     def budget(self, analyst: str | None = None) -> Balances:
         """Read what the server says."""
         facts = self.dataset.budget(analyst)
-        total, own, last = _read_balance(facts["total"]), facts["own"], facts["more_like_the_last"]
+        period = facts.get("period")  # an older server knows of none
+        total, own, last = _read_balance(facts["total"], period), facts["own"], facts["more_like_the_last"]
         more = None
         if last is not None:
             count, cost = last["count"], last["epsilon"]
             more = {"count": count, "epsilon": Fraction(cost)}, more_queries(count, cost)
-        return Balances(total, facts["analyst"], None if own is None else _read_balance(own), more, facts["asked"])
+        mine = None if own is None else _read_balance(own, period)
+        adding_up = None if period is None else period["adding_up"]
+        if facts.get("lifetime") is not None:
+            total = replace(total, lifetime=_read_balance(facts["lifetime"], None))
+        return Balances(total, facts["analyst"], mine, more, facts["asked"], adding_up)
 
 
-def _read_balance(account: dict[str, Any]) -> Balance:
+def _read_balance(account: dict[str, Any], period: dict[str, Any] | None) -> Balance:
     amounts: dict[str, Any] = {name: None if text is None else Fraction(text) for name, text in account.items()}
-    return Balance(amounts["cap"], amounts["spent"], amounts["rho_cap"], amounts["rho_spent"])
+    balance = Balance(amounts["cap"], amounts["spent"], amounts["rho_cap"], amounts["rho_spent"])
+    return balance if period is None else replace(balance, period=Period.read(period["refresh"], period["begins"]))
 
 
 @contextmanager

@@ -8,8 +8,9 @@ from __future__ import annotations
 from inbounds.errors import LedgerConflict
 from inbounds.exact.amount import DELTA_UNIT, LIMIT, format_delta
 from inbounds.ledger.record.late_delta import caps_of
+from inbounds.ledger.record.periods import caps_now
 from inbounds.ledger.record.refusals import no_grant
-from inbounds.ledger.record.rows import TOTAL, Book
+from inbounds.ledger.record.rows import LIFETIME, TOTAL, Book
 from inbounds.ledger.stores.schema import KNOWS_DELTA
 from inbounds.ledger.values.account import Account
 from inbounds.ledger.values.entry import Entry, Head
@@ -18,17 +19,29 @@ from inbounds.ledger.values.entry import Entry, Head
 def record_grant(book: Book, head: Head, opening: Entry, who: str, more: int, delta: int | None, note: str) -> None:
     """Raise the cap of a dataset or of one of its analysts, and what is reserved of delta if any of it is granted."""
     dataset = opening.dataset
-    if who != TOTAL:
-        if opening.per_analyst is None:
+    if who == LIFETIME:
+        _refuse_no_lifetime(book, dataset)
+    elif who != TOTAL:
+        caps = caps_now(book, opening)
+        if caps.per_analyst is None:
             raise LedgerConflict(
                 f"the dataset {dataset!r} has no cap per analyst, got a grant to {who!r}; leave the analyst out"
             )
-        book.enter(dataset, who, caps_of(book, opening).account(opening.per_analyst))
+        book.enter(dataset, who, caps.account(caps.per_analyst))
     if more and not _raise_cap(book, opening, who, more):
         raise no_grant(dataset, who, more, book.account(dataset, who) or Account(0, 0))
     if delta is not None:
         _raise_reserve(book, dataset, delta)
     book.append(head, "grant", dataset, analyst=who, amount=more, text=note, delta=delta)
+
+
+def _refuse_no_lifetime(book: Book, dataset: str) -> None:
+    account = book.account(dataset, LIFETIME)
+    if account is None or account.cap is None:
+        raise LedgerConflict(
+            f"the dataset {dataset!r} has no lifetime budget to grant more of; grant to the period instead, or write a "
+            "lifetime into the contract"
+        )
 
 
 def _raise_cap(book: Book, opening: Entry, who: str, more: int) -> bool:

@@ -11,7 +11,7 @@ from dataclasses import replace
 
 from inbounds.errors import LedgerConflict
 from inbounds.exact.amount import DELTA_UNIT, format_delta
-from inbounds.ledger.record.rows import TOTAL, Book
+from inbounds.ledger.record.rows import LIFETIME, TOTAL, Book
 from inbounds.ledger.stores.schema import KNOWS_LATE_DELTA
 from inbounds.ledger.values.caps import Caps
 from inbounds.ledger.values.cost import pure_rho
@@ -37,7 +37,11 @@ def add_delta(book: Book, head: Head, opening: Entry, given: Caps, reason: str) 
         raise LedgerConflict(
             f"the dataset {dataset!r} already has a delta: {caps}; it cannot be changed, so write the same one"
         )
-    accounts = {who: account for (of, who), account in book.accounts().items() if of == dataset}
+    accounts = book.accounts_of(dataset)
+    if LIFETIME in accounts:
+        raise LedgerConflict(
+            f"the budget of {dataset!r} refreshes, or did, and cannot get a delta; give the dataset another name"
+        )
     reserve = accounts[TOTAL].reserve
     if reserve + (given.delta or 0) >= DELTA_UNIT:
         raise LedgerConflict(

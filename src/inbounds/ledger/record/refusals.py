@@ -6,23 +6,39 @@ from dataclasses import replace
 
 from inbounds.errors import BudgetExceeded, LedgerConflict, LedgerReplaced
 from inbounds.exact.amount import LIMIT, format_amount, format_delta, fraction
-from inbounds.ledger.record.rows import TOTAL
+from inbounds.ledger.record.rows import LIFETIME, TOTAL
 from inbounds.ledger.values.account import MOST_SPENT, Account
 from inbounds.ledger.values.caps import Caps
 from inbounds.ledger.values.cost import Cost
 from inbounds.ledger.values.entry import Head
+from inbounds.ledger.values.refresh import Allowance, Period
 
 
-def budget_exceeded(dataset: str, analyst: str, cost: Cost, total: Account, own: Account) -> BudgetExceeded:
-    """Return the refusal of a charge that goes over a cap."""
+def budget_exceeded(
+    dataset: str,
+    analyst: str,
+    cost: Cost,
+    total: Account,
+    own: Account,
+    lifetime: Account | None = None,
+    period: Period | None = None,
+) -> BudgetExceeded:
+    """Return the refusal of a charge that goes over a cap: of a period, of all of them together, or of delta."""
     left, left_own = total.left or 0, own.left
+    over_lifetime = lifetime is not None and lifetime.left is not None and lifetime.left < cost.epsilon
     if (cost.delta or 0) > total.reserve - total.spent_delta:
         what = f"the delta left for such charges is {format_delta(total.reserve - total.spent_delta)}"
         remedy = "ask for less, or ask the custodian to grant more delta"
+    elif lifetime is not None and over_lifetime:
+        left = min(left, lifetime.left or 0)
+        what = f"the dataset has {_format_left(lifetime)} left of its lifetime budget, which never refreshes"
+        remedy = "ask for less, or ask the custodian to grant more of that"
     else:
+        until = "" if period is None else f" until {period.until}"
         own_part = "" if left_own is None else f" and {analyst!r} has {_format_left(own)} left"
-        what = f"the dataset has {_format_left(total)} left{own_part}"
-        remedy = "ask for less, or ask the custodian to grant more"
+        what = f"the dataset has {_format_left(total)} left{own_part}{until}"
+        wait = "" if period is None else ", wait until then"
+        remedy = f"ask for less{wait}, or ask the custodian to grant more"
     return BudgetExceeded(
         f"{analyst!r} cannot spend {cost} on {dataset!r}: {what}; {remedy}",
         dataset,
@@ -55,6 +71,7 @@ def _format_left(account: Account) -> str:
 def no_grant(dataset: str, who: str, more: int, account: Account) -> LedgerConflict:
     """Return the refusal of a grant that takes a cap out of where it may be."""
     whose = repr(dataset) if who == TOTAL else f"{who!r} in {dataset!r}"
+    whose = f"{dataset!r} in all periods" if who == LIFETIME else whose
     return LedgerConflict(
         f"a cap must stay between what is spent and {format_amount(LIMIT)}: {whose} has spent "
         f"{format_amount(account.spent)} of {format_amount(account.cap or 0)}, got a change by {format_amount(more)}; "
@@ -71,6 +88,16 @@ def refuse_other_caps(dataset: str, opened_with: Caps, caps: Caps) -> None:
     raise LedgerConflict(
         f"the budget of {dataset!r} was opened with {opened_with}, got {caps}; write the first ones again, and "
         f"change what is left with grant{remedy}"
+    )
+
+
+def refuse_other_allowance(dataset: str, recorded: Allowance, allowance: Allowance) -> None:
+    """Refuse a budget that differs from what is on record, where one of them refreshes."""
+    if recorded == allowance or (recorded.refresh is None and allowance.refresh is None):
+        return
+    raise LedgerConflict(
+        f"the budget of {dataset!r} is on record as {recorded}, got {allowance}; let the custodian record the change "
+        "(inbounds budget contract), or write the recorded one again"
     )
 
 

@@ -2,11 +2,12 @@
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
-from datetime import UTC, datetime
 from typing import Any
 
 from inbounds.errors import LedgerBroken
+from inbounds.ledger.record import clock
 from inbounds.ledger.stores.store import Store
 from inbounds.ledger.values.account import Account
 from inbounds.ledger.values.cost import Cost
@@ -14,6 +15,9 @@ from inbounds.ledger.values.entry import FIELDS, FIRST_FIELDS, START, Entry, Hea
 
 TOTAL = ""
 """The analyst of an account that is a dataset's own."""
+
+LIFETIME = " "
+"""The analyst of the account of all periods together: no name of an analyst is blank."""
 
 # A ledger of an earlier release has the first of these columns; the others are None or 0 there, and are not written.
 _ENTRIES = "SELECT * FROM ledger_entries"
@@ -28,7 +32,7 @@ _EMPTY = {"analyst": TOTAL, "amount": 0, "per_analyst": None, "request_id": "", 
 _ENTER = "INSERT INTO ledger_accounts (dataset, analyst, cap, spent) VALUES (?, ?, ?, 0) ON CONFLICT DO NOTHING"
 
 _SPEND = """UPDATE ledger_accounts SET spent = spent + ?
-    WHERE dataset = ? AND analyst IN (?, ?) AND (cap IS NULL OR spent + ? <= cap)"""
+    WHERE dataset = ? AND analyst IN (?, ?, ?) AND (cap IS NULL OR spent + ? <= cap)"""
 
 _ENTER_RHO = """INSERT INTO ledger_accounts (dataset, analyst, cap, spent, rho_cap, reserve)
     VALUES (?, ?, ?, 0, ?, ?) ON CONFLICT DO NOTHING"""
@@ -45,6 +49,11 @@ _RAISE = """UPDATE ledger_accounts SET cap = cap + ?
 
 _RAISE_RHO = """UPDATE ledger_accounts SET cap = ?, rho_cap = ?
     WHERE dataset = ? AND analyst = ? AND (? >= spent OR ? >= spent_rho)"""
+
+_SET = "UPDATE ledger_accounts SET cap = ?, spent = ? WHERE dataset = ? AND analyst = ?"
+
+_CHARGED = """SELECT analyst, SUM(amount) FROM ledger_entries WHERE kind = 'charge' AND dataset = ?
+    GROUP BY analyst"""
 
 _COUNT_RHO = "UPDATE ledger_accounts SET rho_cap = ?, spent_rho = ?, reserve = ? WHERE dataset = ? AND analyst = ?"
 
@@ -78,7 +87,7 @@ class Book:
 
     def append(self, head: Head, kind: str, dataset: str, **fields: Any) -> Entry:
         """Write the entry that follows `head`, with what is given of the other fields, and move the head to it."""
-        now = datetime.now(UTC).isoformat(timespec="microseconds")
+        now = clock.now().isoformat(timespec="microseconds")
         entry = Entry.after(head, **{**_EMPTY, "time": now, "kind": kind, "dataset": dataset, **fields})
         later = any(value is not None for value in entry.row()[len(FIRST_FIELDS) :])
         self._store.execute(
@@ -122,6 +131,14 @@ class Book:
     def contract(self, dataset: str) -> Entry | None:
         """Return the entry that holds the terms of a dataset: the last one."""
         return self._entry("kind = 'contract' AND dataset = ? ORDER BY seq DESC LIMIT 1", dataset)
+
+    def refresh(self, dataset: str) -> Entry | None:
+        """Return the entry that began the period of a budget that refreshes: the last one."""
+        return self._entry("kind = 'refresh' AND dataset = ? ORDER BY seq DESC LIMIT 1", dataset)
+
+    def charged_by(self, dataset: str) -> Counter[str]:
+        """Return how much each analyst was ever charged for a dataset."""
+        return Counter({analyst: int(amount) for analyst, amount in self._store.rows(_CHARGED, (dataset,))})
 
     def late_delta(self, dataset: str) -> Entry | None:
         """Return the entry that gave a dataset a delta after it was opened."""
@@ -171,6 +188,11 @@ class Book:
         """Return every account, by dataset and analyst."""
         return {(dataset, analyst): Account(*rest) for dataset, analyst, *rest in self._store.rows(_ACCOUNTS)}
 
+    def accounts_of(self, dataset: str) -> dict[str, Account]:
+        """Return every account of a dataset, by analyst."""
+        rows = list(self._store.rows(f"{_ACCOUNTS} WHERE dataset = ?", (dataset,)))
+        return {analyst: Account(*rest) for _, analyst, *rest in rows}
+
     def account(self, dataset: str, analyst: str) -> Account | None:
         """Return the account of a dataset or of one of its analysts, if it has been used."""
         # A sum beyond 64 bits becomes a real number in SQLite: no amount is read from one.
@@ -191,19 +213,24 @@ class Book:
         else:
             self._store.execute(_ENTER_RHO, (dataset, analyst, account.cap, account.rho_cap, account.reserve))
 
-    def spend(self, dataset: str, analyst: str, cost: Cost) -> bool:
+    def spend(self, dataset: str, analyst: str, cost: Cost, *, has_lifetime: bool) -> bool:
         """Take a cost from the accounts of a dataset and of an analyst, unless one of them would go over its caps.
 
-        If it is not taken from both, or its delta is not there, the transaction must be dropped.
+        With `has_lifetime` also from that of all periods together.  If it is not taken from each, or its delta is not
+        there, the transaction must be dropped.
         """
         spent, accounts = cost.epsilon, (dataset, TOTAL, analyst)
         if cost.rho is None:
-            done = self._store.execute(_SPEND, (spent, *accounts, spent)) == 2
+            done = self._store.execute(_SPEND, (spent, *accounts, LIFETIME, spent)) == (3 if has_lifetime else 2)
         else:
             done = self._store.execute(_SPEND_RHO, (spent, cost.rho, *accounts, spent, cost.rho)) == 2
         if not done or cost.delta is None:
             return done
         return self._store.execute(_SPEND_DELTA, (cost.delta, dataset, TOTAL, cost.delta)) == 1
+
+    def set_account(self, dataset: str, analyst: str, account: Account) -> None:
+        """Let an account have another cap, and another sum of epsilon in it."""
+        self._store.execute(_SET, (account.cap, account.spent, dataset, analyst))
 
     def raise_cap(self, dataset: str, analyst: str, amount: int, limit: int) -> bool:
         """Add `amount` to a cap, unless that goes over the limit or below what is spent."""

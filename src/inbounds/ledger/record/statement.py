@@ -9,7 +9,9 @@ from typing import Any
 
 from inbounds.display.table import Column, TextTable
 from inbounds.exact.amount import UNIT, delta_fraction, format_amount, format_delta, fraction
+from inbounds.ledger.record.rows import LIFETIME
 from inbounds.ledger.values.entry import LATER, Entry
+from inbounds.ledger.values.refresh import RefreshRecord
 from inbounds.ledger.values.restore_record import RestoreRecord
 from inbounds.ledger.values.terms import Terms
 
@@ -63,6 +65,28 @@ class Statement:
                 sums[account] = sums.get(account, 0) + entry.amount
         return sums
 
+    @property
+    def spent_in(self) -> dict[tuple[str, str], Fraction]:
+        """The sum of the charges in each period of each dataset whose budget refreshes, in epsilon."""
+        return {key: fraction(units) for key, units in self._in_periods().items()}
+
+    def _in_periods(self) -> dict[tuple[str, str], int]:
+        periods: dict[str, str] = {}
+        sums: dict[tuple[str, str], int] = {}
+        for entry in self.entries:
+            record = RefreshRecord.in_entry(entry) if entry.kind == "refresh" else None
+            if record is not None:
+                periods[entry.dataset] = str(record.period or "")
+                sums.setdefault((entry.dataset, periods[entry.dataset]), 0)
+            if entry.kind == "charge" and entry.dataset in periods:
+                sums[entry.dataset, periods[entry.dataset]] += entry.amount
+        return {key: units for key, units in sums.items() if key[1]}
+
+    def _describe_periods(self) -> str:
+        """Say that a total is one over periods, which add up."""
+        names = {name for _, name in self._in_periods()}
+        return f", over {len(names)} periods, whose privacy loss adds up" if len(names) > 1 else ""
+
     def data(self) -> list[dict[str, Any]]:
         """Return every field of every entry as plain data, amounts in epsilon as decimal text."""
         return [entry.data() for entry in self.entries]
@@ -79,12 +103,17 @@ class Statement:
             ["", "spent by", "", dataset, analyst, format_amount(units), *[""] * len(later)]
             for (dataset, analyst), units in sorted(self._charges().items())
         ]
+        sums += [
+            ["", "spent in", "", dataset, period, format_amount(units), *[""] * len(later)]
+            for (dataset, period), units in self._in_periods().items()
+        ]
         charges = sum(entry.kind == "charge" for entry in self.entries)
         spent = format_amount(sum(self._charges().values()))
         total = f"{charges} charge{'' if charges == 1 else 's'}, {spent} spent in total"
         if "rho" in later:
             total += f", {format_amount(int(self.spent_rho * UNIT))} in rho"
         notes = [note for entry in self.entries if (note := _note(entry))]
+        total += self._describe_periods()
         rows = [[*_cells(entry), *(_later(entry, name) for name in later)] for entry in self.entries]
         return TextTable((*_COLUMNS, *map(Column, later)), [*rows, *sums], notes=[*notes, total])
 
@@ -98,6 +127,7 @@ def _cells(entry: Entry) -> list[str]:
     moment = entry.time[:19].replace("T", " ")
     amount = "" if entry.kind in {"answer", "contract", "delta", "restore"} else format_amount(entry.amount)
     analyst = f"each {format_amount(entry.per_analyst)}" if entry.per_analyst is not None else entry.analyst
+    analyst = "all periods" if analyst == LIFETIME else analyst
     return [str(entry.seq), moment, entry.kind, entry.dataset, analyst, amount]
 
 
@@ -113,6 +143,8 @@ def _note(entry: Entry) -> str:
         return _contract(entry)
     if entry.kind == "restore":
         return _restore(entry)
+    if entry.kind == "refresh":
+        return _refresh(entry)
     return f"grant of entry {entry.seq}: {entry.text}" if entry.kind == "grant" and entry.text else ""
 
 
@@ -126,6 +158,16 @@ def _restore(entry: Entry) -> str:
     record = RestoreRecord.load(entry.text)
     text = "a record that cannot be read" if record is None else str(record)
     return f"restore of entry {entry.seq}, {entry.dataset}: {text}"
+
+
+def _refresh(entry: Entry) -> str:
+    """Say what a budget is from an entry on, and why it was changed; that a period begins is in the table."""
+    record = RefreshRecord.in_entry(entry)
+    if record is None:
+        return f"entry {entry.seq}: a budget of {entry.dataset} that cannot be read"
+    begins = f", {record.period} begins" if record.period is not None else ""
+    why = f" (changed: {record.reason})" if record.reason else ""
+    return f"budget of {entry.dataset} from entry {entry.seq} on{why}{begins}: {record.allowance}"
 
 
 def _contract(entry: Entry) -> str:

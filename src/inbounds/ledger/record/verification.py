@@ -5,14 +5,17 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field, replace
+from datetime import date, datetime
 
 from inbounds.errors import LedgerBroken
 from inbounds.exact.amount import DELTA_UNIT, LIMIT, format_amount, format_delta
-from inbounds.ledger.record.rows import TOTAL
+from inbounds.ledger.record.periods import account_after
+from inbounds.ledger.record.rows import LIFETIME, TOTAL
 from inbounds.ledger.values.account import Account
 from inbounds.ledger.values.caps import Caps
 from inbounds.ledger.values.cost import Cost, pure_rho
 from inbounds.ledger.values.entry import FIELDS, KINDS, LATER, START, Entry, Head
+from inbounds.ledger.values.refresh import RefreshRecord
 from inbounds.ledger.values.restore_record import RestoreRecord
 from inbounds.ledger.values.terms import Terms
 
@@ -89,6 +92,9 @@ class _Replay:
         self._caps: dict[str, Caps] = {}
         self._pure: dict[tuple[str, str], Counter[int]] = {}
         """How often each account was charged how much without counting rho."""
+        self._refreshes: dict[str, RefreshRecord] = {}
+        self._ever: dict[str, Counter[str]] = {}
+        """How much each analyst was ever charged, by dataset."""
         self._charged: dict[str, tuple[str, str]] = {}
         self._answered: set[str] = set()
         self.terms: dict[str, Terms] = {}
@@ -121,6 +127,7 @@ class _Replay:
             "contract": self._contract,
             "delta": self._delta,
             "restore": self._restore,
+            "refresh": self._refresh,
         }
         wrong = checks[entry.kind](entry)
         if wrong is not None:
@@ -145,7 +152,8 @@ class _Replay:
         return None if entry.amount > 0 else "opens a dataset with a cap that is not above 0"
 
     def _grant(self, entry: Entry) -> str | None:
-        account = self._account(entry)
+        has_account = entry.analyst != LIFETIME or (entry.dataset, LIFETIME) in self._accounts
+        account = self._account(entry) if has_account else None
         if account is None or account.cap is None:
             return "changes a cap that does not exist"
         if (entry.delta or 0) < 0 or (entry.delta and entry.analyst != TOTAL):
@@ -164,7 +172,9 @@ class _Replay:
             return "charges a dataset that was not opened"
         problem = self._wrong_cost(entry)
         cost = Cost(entry.amount, entry.rho, entry.delta)
-        for analyst in (TOTAL, entry.analyst):
+        self._ever.setdefault(entry.dataset, Counter())[entry.analyst] += entry.amount
+        has_lifetime = (entry.dataset, LIFETIME) in self._accounts
+        for analyst in (TOTAL, entry.analyst, *([LIFETIME] if has_lifetime else [])):
             if entry.rho is None:
                 self._pure.setdefault((entry.dataset, analyst), Counter())[entry.amount] += 1
             changed = self._accounts[entry.dataset, analyst].after(cost, is_total=analyst == TOTAL)
@@ -211,6 +221,8 @@ class _Replay:
             return "adds a delta to a dataset that was not opened"
         if caps.delta is not None or entry.analyst != TOTAL:
             return "adds a delta to a dataset that has one, or to an analyst"
+        if entry.dataset in self._refreshes:
+            return "adds a delta to a budget that refreshes"
         delta, reserved = entry.delta or 0, entry.reserved or 0
         if not 0 <= reserved < delta < DELTA_UNIT - account.reserve or entry.rho is not None:
             return "adds an impossible delta"
@@ -222,6 +234,49 @@ class _Replay:
                     rho_cap=caps.rho_cap(other.cap), spent_rho=self._rho_before(whose), reserve=other.reserve + more
                 )
         return None if entry.text.strip() else "adds a delta without a reason"
+
+    def _refresh(self, entry: Entry) -> str | None:
+        """Book another period, in which all accounts are empty again; or another allowance, under which none is."""
+        record, before = RefreshRecord.in_entry(entry), self._refreshes.get(entry.dataset)
+        today = _day_of(entry)
+        if record is None or today is None or entry.analyst != TOTAL:
+            return "records a budget that cannot be read"
+        if self._account(entry) is None or self._caps[entry.dataset].delta is not None:
+            return "lets a budget refresh that was not opened, or has a delta"
+        if before is not None and before.allowance == record.allowance:
+            return self._begin_period(entry.dataset, before, record, today)
+        return self._change_allowance(entry.dataset, before, record, today)
+
+    def _begin_period(self, dataset: str, before: RefreshRecord, record: RefreshRecord, today: date) -> str | None:
+        if record.begins <= before.begins or before.at(today) != record:
+            return "begins a period that has not begun by its time, or had begun before"
+        self._set_allowance(dataset, record, Counter(), keeps_lifetime=True)
+        return None
+
+    def _change_allowance(
+        self, dataset: str, before: RefreshRecord | None, record: RefreshRecord, today: date
+    ) -> str | None:
+        ever = self._ever.get(dataset, Counter())
+        begin = RefreshRecord.begin if before is None else before.changed
+        self._set_allowance(dataset, record, ever, keeps_lifetime=False)
+        if begin(record.allowance, today, record.reason) != record:
+            return "changes a budget from another day on"
+        lifetime = record.allowance.lifetime
+        if lifetime is not None and lifetime < sum(ever.values()):
+            return "gives a budget a lifetime that is spent already"
+        return "changes a budget without a reason" if ever and not record.reason.strip() else None
+
+    def _set_allowance(self, dataset: str, record: RefreshRecord, ever: Counter[str], *, keeps_lifetime: bool) -> None:
+        """Give all accounts of a dataset the caps of an allowance, and what counts as spent of them."""
+        allowance = record.allowance
+        self._refreshes[dataset] = record
+        self._caps[dataset] = replace(self._caps[dataset], total=allowance.total, per_analyst=allowance.per_analyst)
+        if not keeps_lifetime:
+            self._accounts.setdefault((dataset, LIFETIME), Account(None, 0))
+        for whose, account in self._accounts.items():
+            if whose[0] == dataset and not (keeps_lifetime and whose[1] == LIFETIME):
+                spent = sum(ever.values()) if whose[1] in (TOTAL, LIFETIME) else ever[whose[1]]
+                self._accounts[whose] = account_after(allowance, whose[1], account, spent)
 
     def _restore(self, entry: Entry) -> str | None:
         record = RestoreRecord.load(entry.text)
@@ -277,7 +332,17 @@ def _overspent(dataset: str, analyst: str, account: Account) -> str | None:
     return f"takes {_whose(dataset, analyst)} over the cap: {spent}"
 
 
+def _day_of(entry: Entry) -> date | None:
+    """Return the day of an entry; None if its time cannot be read."""
+    try:
+        return datetime.fromisoformat(entry.time).date()
+    except ValueError:
+        return None
+
+
 def _whose(dataset: str, analyst: str) -> str:
+    if analyst == LIFETIME:
+        return f"{dataset!r} in all periods"
     return f"{analyst!r} in {dataset!r}" if analyst != TOTAL else f"{dataset!r}"
 
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from inbounds.ledger.values.entry import START
 
-VERSION = 5
+VERSION = 6
 """Rises when tables change; a ledger of a higher version is left alone, and one of a lower is used as it is, until an
 entry is written that it has no place for."""
 
@@ -15,6 +15,8 @@ KNOWS_DELTA = 3
 KNOWS_LATE_DELTA = 4
 
 KNOWS_RESTORES = 5
+
+KNOWS_REFRESHES = 6
 """The versions from which on there is a place for something."""
 
 SAME_TABLES = 3
@@ -50,7 +52,7 @@ TABLES = (
         delta BIGINT,
         reserved BIGINT
     )""",
-    # The account of a dataset has an empty analyst. A cap that is NULL is none.
+    # The account of a dataset has an empty analyst, that of all periods together a space. A cap that is NULL is none.
     f"""CREATE TABLE ledger_accounts (
         dataset TEXT NOT NULL,
         analyst TEXT NOT NULL,
@@ -67,7 +69,11 @@ TABLES = (
     "CREATE UNIQUE INDEX ledger_one_charge ON ledger_entries (request_id) WHERE kind = 'charge'",
     "CREATE UNIQUE INDEX ledger_one_answer ON ledger_entries (request_id) WHERE kind = 'answer'",
     "CREATE INDEX ledger_contracts ON ledger_entries (dataset, seq) WHERE kind = 'contract'",
+    "CREATE INDEX ledger_refreshes ON ledger_entries (dataset, seq) WHERE kind = 'refresh'",
     f"INSERT INTO ledger_head (only_row, version, seq, digest) VALUES (1, {VERSION}, {START.seq}, '{START.digest}')",
 )
+
+LATER_INDEX = next(table for table in TABLES if "ledger_refreshes" in table).replace("INDEX", "INDEX IF NOT EXISTS", 1)
+"""What tables of version 3 to 5 do not have yet."""
 
 ENTRIES, ACCOUNTS, INDEXES = TABLES[1], TABLES[2], tuple(table for table in TABLES if " INDEX " in table)

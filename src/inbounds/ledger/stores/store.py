@@ -13,7 +13,7 @@ from typing import Any, ClassVar, TypeAlias
 from weakref import WeakSet
 
 from inbounds.errors import LedgerConflict, LedgerMissing
-from inbounds.ledger.stores.schema import SAME_TABLES, VERSION
+from inbounds.ledger.stores.schema import LATER_INDEX, SAME_TABLES, VERSION
 
 Row: TypeAlias = "tuple[Any, ...]"
 
@@ -123,6 +123,7 @@ class Store(ABC):
             if self.row("SELECT 1 FROM ledger_head WHERE version < ?", (SAME_TABLES,)):
                 for statement in self._upgrades:
                     self.execute(statement)
+            self.execute(LATER_INDEX)
             self.execute("UPDATE ledger_head SET version = ?", (VERSION,))
 
     def try_writing(self) -> None:

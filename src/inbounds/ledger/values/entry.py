@@ -13,7 +13,7 @@ from inbounds.errors import InvalidParameter
 from inbounds.exact.amount import format_amount, format_delta
 from inbounds.exact.rational import shown
 
-KINDS = ("open", "grant", "charge", "answer", "contract", "delta", "restore")
+KINDS = ("open", "grant", "charge", "answer", "contract", "delta", "restore", "refresh")
 
 _HEAD = re.compile(r"(0|[1-9][0-9]{0,18}):([0-9a-f]{64})", re.ASCII)
 
@@ -46,7 +46,7 @@ START = Head(0, "0" * 64)
 @dataclass(frozen=True)
 class Entry:
     """What happened once: a dataset was opened, a cap changed, budget charged, an answer given, terms recorded, a delta
-    added, or an older ledger accepted.
+    added, an older ledger accepted, or another period of a budget that refreshes begun.
 
     Fields that do not apply are empty, and amounts are in units. A field keeps its name and its meaning for ever.
     """
@@ -57,17 +57,20 @@ class Entry:
     kind: str
     dataset: str
     analyst: str
-    """Whom it is about; of a grant to everybody, and of an opening, empty."""
+    """Whom it is about; of a grant to everybody, and of an opening, empty; of a grant to all periods together, a
+    space."""
     amount: int
-    """The amount charged or granted; for an opening, the total cap; for an answer, a contract or a restore, 0."""
+    """The amount charged or granted; for an opening or a refresh, the total cap; for an answer, a contract or a
+    restore, 0."""
     per_analyst: int | None
-    """The cap that each analyst has from an opening on, None if there is none."""
+    """The cap that each analyst has from an opening or a refresh on, None if there is none."""
     request_id: str
     fingerprint: str
     """What was asked, in the caller's notation; of a contract, the digest of its terms."""
     text: str
     """The note of a charge or a grant; of an answer, the answer; of a contract, its terms and why they changed; of a
-    delta that came later, why; of a restore, which head was lost and which was found, who accepted that, and why."""
+    delta that came later, why; of a restore, which head was lost and which was found, who accepted that, and why; of a
+    refresh, which period begins, and why the budget was changed, if it was."""
     previous: str
     digest: str
     rho: int | None = None

@@ -11,6 +11,7 @@ from inbounds.ledger.values.account import Account
 from inbounds.ledger.values.caps import Caps
 from inbounds.ledger.values.cost import Cost
 from inbounds.ledger.values.entry import Entry
+from inbounds.ledger.values.refresh import Period
 
 
 @dataclass(frozen=True)
@@ -61,6 +62,10 @@ class Balance:
     delta_reserved: Fraction | None = None
     """How much charges that have a delta may have together; None if nothing, and for an analyst."""
     delta_spent: Fraction | None = None
+    period: Period | None = None
+    """Which month, quarter or year cap and spent are of, if the budget refreshes."""
+    lifetime: Balance | None = None
+    """Of a dataset whose budget refreshes, or did: that of all periods together."""
 
     @classmethod
     def of(cls, account: Account, caps: Caps) -> Balance:
@@ -79,7 +84,11 @@ class Balance:
     @property
     def left(self) -> Fraction | None:
         """What this cap still allows of epsilon; an analyst is bound by that of the dataset too."""
-        return None if self.cap is None else max(Fraction(0), self.cap - self.spent)
+        if self.cap is None:
+            return None
+        left = max(Fraction(0), self.cap - self.spent)
+        ever = None if self.lifetime is None else self.lifetime.left
+        return left if ever is None else min(left, ever)
 
     @property
     def rho_left(self) -> Fraction | None:
@@ -91,6 +100,10 @@ class Balance:
     def data(self) -> dict[str, Any]:
         """Return the balance as a dictionary: cap, spent and left; the same of rho and delta where they count."""
         fields: dict[str, Any] = {"cap": self.cap, "spent": self.spent, "left": self.left}
+        if self.period is not None:
+            fields["period"] = self.period.data()
+        if self.lifetime is not None:
+            fields["lifetime"] = self.lifetime.data()
         if self.delta is not None:
             fields["delta"] = self.delta
         if self.rho_spent is not None:
@@ -101,12 +114,22 @@ class Balance:
         return fields
 
     def __str__(self) -> str:
-        return "; ".join(part for part in (self._epsilon(), self._rho(), self._reserve_text()) if part)
+        return "; ".join(part for part in (self._epsilon(), self._ever(), self._rho(), self._reserve_text()) if part)
 
     def _epsilon(self) -> str:
+        within = "" if self.period is None else f" in {self.period}"
         if self.cap is None or self.left is None:
-            return f"{_text(self.spent)} spent, no cap of its own"
-        return f"{_text(self.spent)} of {_text(self.cap)} spent, {_text(self.left)} left"
+            return f"{_text(self.spent)} spent{within}, no cap of its own"
+        until = "" if self.period is None else f" until {self.period.until}"
+        return f"{_text(self.spent)} of {_text(self.cap)} spent{within}, {_text(self.left)} left{until}"
+
+    def _ever(self) -> str:
+        if self.lifetime is None:
+            return ""
+        ever = self.lifetime
+        if ever.cap is None:
+            return f"over all periods {_text(ever.spent)} spent"
+        return f"over all periods {_text(ever.spent)} of {_text(ever.cap)} spent"
 
     def _rho(self) -> str:
         if self.rho_spent is None:

@@ -133,6 +133,10 @@ class Explanation:
     """What is public knowledge, exact and free."""
     intervals: str | None = None
     """What there is to know about the intervals: how many hold at once, and those of quantiles."""
+    max_epsilon_per_question: Fraction | None = None
+    """What a single query may cost, if there is a limit."""
+    too_expensive: str | None = None
+    """Why the query is refused: it costs more than that."""
 
     @classmethod
     def of(
@@ -198,12 +202,15 @@ class Explanation:
 
     def _blocks(self) -> list[dict[str, str]]:
         """Return what is said, by what it is called: of all together, then of each part, without statements."""
-        cost = f"{write_end(self.epsilon)} in total"
+        most = self.max_epsilon_per_question
+        allowed = "" if most is None else f"; a query may cost at most {write_end(most)}"
+        cost = f"{write_end(self.epsilon)} in total{allowed}"
         lines = {
             "question": self.question,
             "cost (ε)": cost,
             "rho": self.lasting,
             "shown": self.shown,
+            "too expensive": self.too_expensive,
             "refused": self.useless and f"{self.useless}; {INSIST}",
             "warning": " ".join(self.warnings),
             "public": self.public,

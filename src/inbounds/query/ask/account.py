@@ -8,6 +8,7 @@ from dataclasses import dataclass
 from functools import cached_property
 from os import PathLike
 from pathlib import Path
+from typing import Any
 
 from inbounds.errors import InvalidParameter
 from inbounds.exact.amount import fraction
@@ -48,6 +49,7 @@ class Account:
                 None if cap is None else fraction(cap),
                 delta=self.budget.delta,
                 delta_reserved=self.budget.delta_reserved,
+                **self.refreshing,
                 terms=self.terms,
                 create=self.create,
             )
@@ -56,6 +58,26 @@ class Account:
                 ledger.close()
             raise
         return ledger
+
+    @property
+    def refreshing(self) -> dict[str, Any]:
+        """How often the budget refreshes, and what it may come to, as a ledger takes it."""
+        refresh, lifetime = self.budget.refresh, self.budget.lifetime
+        return {
+            "refresh": None if refresh is None else refresh.word,
+            "lifetime": None if lifetime is None else fraction(lifetime),
+        }
+
+    def record_allowance(self, ledger: Ledger, reason: str) -> None:
+        """Record how often the budget refreshes, if it does or did, and what each period may take."""
+        own = self.budget.per_analyst
+        ledger.change_allowance(
+            self.tables.main.name,
+            fraction(self.budget.total),
+            None if own is None else fraction(own),
+            **self.refreshing,
+            reason=reason,
+        )
 
     @contextmanager
     def open_unchecked(self) -> Iterator[Ledger]:

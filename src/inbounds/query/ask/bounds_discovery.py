@@ -8,7 +8,6 @@ from __future__ import annotations
 import json
 from calendar import monthrange
 from collections.abc import Iterator, Sequence
-from contextlib import suppress
 from dataclasses import dataclass
 from datetime import date
 from fractions import Fraction
@@ -18,9 +17,11 @@ from typing import TYPE_CHECKING, Any
 
 from inbounds.bounds import Bounds
 from inbounds.bounds.times import DAY as DAY_SECONDS
-from inbounds.errors import InvalidParameter, InvalidQuestion, LatticeTooFine, LedgerConflict
+from inbounds.errors import InvalidParameter, InvalidQuestion, LatticeTooFine
 from inbounds.exact.rational import as_written, shown
 from inbounds.exact.surroundings import sheltered
+from inbounds.query.ask.charging import refuse_expensive, was_charged
+from inbounds.query.ask.options import read_cost
 from inbounds.query.ask.rank_error import describe_noise, rank_error_of
 from inbounds.query.columns.column import Numbers, refuse_column
 from inbounds.query.columns.kind import CLOCK, TIME
@@ -97,9 +98,11 @@ def discover_bounds(
             "bounds belong to a column of a table of the contract, got a table made of tables; discover them on the "
             "dataset, or on rows_of(…)"
         )
-    if name == table.unit or (name in table.columns and not _was_charged(dataset, request_id)):
+    # Of a request that was charged before, the answer may stand in the contract already.
+    if name == table.unit or (name in table.columns and not was_charged(dataset, request_id)):
         raise InvalidQuestion(f"the contract already describes {shown(name)}; query it directly")
     wide, share = _read_within(name, within), _read_outside(outside)
+    refuse_expensive(dataset, read_cost(epsilon), request_id)
     path = ("columns", name) if table.is_main else ("tables", table.name, "columns", name)
     # What could not be written afterwards is refused.
     write_section(dataset.contract.text, _write(path, wide.bounds), str(wide.bounds), *path, "bounds")
@@ -207,11 +210,3 @@ def _read_outside(outside: object) -> Fraction:
             f"share of rows that may lie beyond each end, such as {OUTSIDE}"
         )
     return share
-
-
-def _was_charged(dataset: Dataset, request_id: str | None) -> bool:
-    """Return whether a request was charged before: then its answer may stand in the contract already."""
-    if request_id is not None:
-        with suppress(InvalidParameter, LedgerConflict), dataset.unchecked_ledger() as ledger:
-            return ledger.request(request_id) is not None
-    return False

@@ -18,6 +18,7 @@ from inbounds.errors import InvalidParameter, InvalidQuestion
 from inbounds.exact.rational import as_written, shown
 from inbounds.exact.surroundings import sheltered
 from inbounds.ledger.values.names import LONGEST_TEXT
+from inbounds.query.ask.charging import charge, refuse_expensive
 from inbounds.query.ask.draw import draw_once
 from inbounds.query.ask.key_selection import KeySelection
 from inbounds.query.columns.column import Keys
@@ -128,24 +129,24 @@ def discover(  # noqa: PLR0913  what is asked, at which cost, by whom
     within = None if table.is_main else table.name
     probe = Discovered(name, ("?",), selection.epsilon, selection.delta, "", 1, within)
     probe.write_into(dataset.contract.text)  # which refuses what could not be written afterwards
-    ledger, engine = dataset.ledger, _open_engine(dataset, name)
+    refuse_expensive(dataset, selection.epsilon, request_id)
+    engine = _open_engine(dataset, name)
     try:
         rows = _OwnedKeys(dataset, engine, name)
         statement, runner = rows.build_statement(selection.limit), rows.runner
         facts = [dataset.contract.text, name, str(selection.epsilon), str(selection.delta), str(selection.limit)]
         facts += [] if within is None else [within]
-        receipt = ledger.charge(
-            dataset.name,
+        receipt = charge(
+            dataset,
             analyst,
             selection.epsilon,
             delta=selection.delta,
             request_id=request_id,
             fingerprint=sha256("\0".join(facts).encode()).hexdigest(),
             note=f"keys of {name}"[:1000],
-            terms=dataset.terms,
         )
         text = draw_once(
-            ledger,
+            dataset.ledger,
             receipt,
             lambda: runner.run(statement),
             lambda rows: _write_record(_draw_keys(rows, selection, entropy)),

@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
+from dataclasses import dataclass
 from fractions import Fraction
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from inbounds.bounds.notation import write_end
 from inbounds.errors import InvalidParameter
@@ -16,6 +17,9 @@ from inbounds.results.found_epsilon import FoundEpsilon
 from inbounds.results.row_counts import read_assumed_rows
 from inbounds.results.wanted_error import Wanted
 
+if TYPE_CHECKING:
+    from inbounds.query.dataset import Dataset
+
 LEAST = Fraction(1, 10**6)
 """Less epsilon is not tried: hardly any answer is nearer than a guess there."""
 
@@ -25,7 +29,24 @@ PER_DECADE = 900
 NOT_A_BOUND = "An average is not a bound: an answer can be further off."
 
 
-def search_epsilon(plans: Callable[[Fraction], Sequence[Plan]], error: Any, rows: Any, cap: Fraction) -> FoundEpsilon:
+@dataclass(frozen=True)
+class Cap:
+    """The most that one question can cost, and why."""
+
+    most: Fraction
+    what: str
+    """What has this end, for a sentence."""
+
+    @classmethod
+    def of(cls, dataset: Dataset) -> Cap:
+        """Return what one analyst can pay at once by the contract, and by who asks."""
+        own = dataset.total if dataset.per_analyst is None else dataset.per_analyst
+        budget = cls(fraction(own), "the budget")
+        limit = dataset.price_limit
+        return budget if limit is None or limit.most >= budget.most else cls(limit.most, "what a query may cost")
+
+
+def search_epsilon(plans: Callable[[Fraction], Sequence[Plan]], error: Any, rows: Any, cap: Cap) -> FoundEpsilon:
     """Return the least epsilon up to a cap for which what is predicted of every measure is within a wanted error.
 
     The error of a mechanism falls with epsilon, but for how its search is rounded; what is returned was seen to be
@@ -33,7 +54,7 @@ def search_epsilon(plans: Callable[[Fraction], Sequence[Plan]], error: Any, rows
     """
     # Halve the decimals of three digits; the first that is within stands at the end of those that were not.
     wanted, assumed = Wanted.read(error), read_assumed_rows(rows)
-    beyond, seen = _index_at_most(min(cap, GREATEST_EPSILON)) + 1, dict[int, tuple[PredictedError, ...]]()
+    beyond, seen = _index_at_most(cap) + 1, dict[int, tuple[PredictedError, ...]]()
     low, high = 0, beyond
     while low < high:
         middle = (low + high) // 2
@@ -45,16 +66,11 @@ def search_epsilon(plans: Callable[[Fraction], Sequence[Plan]], error: Any, rows
     if low == beyond:
         worst = max(seen[beyond - 1], key=lambda one: one.ratio)
         raise InvalidParameter(
-            f"no epsilon within the budget, which is at most {write_end(cap)}, has an expected error of {wanted}; "
+            f"no epsilon within {cap.what}, which is at most {write_end(cap.most)}, has an expected error of {wanted}; "
             f"the best is {worst} at epsilon {write_end(decimal_at(beyond - 1))}; accept a larger error"
         )
     epsilon = decimal_at(low)
     return FoundEpsilon(epsilon, _in_words(epsilon, wanted, seen[low]))
-
-
-def cap_of(total: int, per_analyst: int | None) -> Fraction:
-    """Return the most that one analyst can pay by the contract, of amounts as a ledger counts them."""
-    return fraction(total if per_analyst is None else per_analyst)
 
 
 def decimal_at(index: int) -> Fraction:
@@ -63,16 +79,17 @@ def decimal_at(index: int) -> Fraction:
     return LEAST * 10**decade * Fraction(100 + step, 100)
 
 
-def _index_at_most(cap: Fraction) -> int:
+def _index_at_most(cap: Cap) -> int:
     """Return where the greatest decimal stands that is not above a cap."""
-    if cap < LEAST:
+    most = min(cap.most, GREATEST_EPSILON)
+    if most < LEAST:
         raise InvalidParameter(
-            f"the budget is {write_end(cap)} at most, too little to look for an epsilon; give an epsilon instead"
+            f"{cap.what} is {write_end(most)} at most, too little to look for an epsilon; give an epsilon instead"
         )
     decade = 0
-    while LEAST * 10 ** (decade + 1) <= cap:
+    while LEAST * 10 ** (decade + 1) <= most:
         decade += 1
-    return decade * PER_DECADE + int(cap / (LEAST * 10**decade) * 100) - 100
+    return decade * PER_DECADE + int(most / (LEAST * 10**decade) * 100) - 100
 
 
 def _predicted(

@@ -23,6 +23,7 @@ from inbounds.exact.surroundings import sheltered
 from inbounds.privacy.claim import checked_epsilon
 from inbounds.privacy.rho import bounded_range
 from inbounds.query.ask import limit_law
+from inbounds.query.ask.charging import charge, refuse_expensive
 from inbounds.query.ask.draw import draw_once
 from inbounds.query.ask.limit_law import SHARE, LimitLaw
 from inbounds.query.ask.options import read_cost
@@ -163,19 +164,17 @@ class LeastError(Aim):
         # The statement is that of a quantile: how many units there are with each number of rows.
         query = units.quantile(rows, LEVEL)
         (plan,) = query.plans(payer.epsilon)
-        ledger = units.ledger
-        receipt = ledger.charge(
-            units.name,
+        receipt = charge(
+            units,
             payer.analyst,
             self.law.epsilon,
             request_id=payer.request_id,
             fingerprint=self._fingerprint(query),
             note=f"{LIMIT} with the least error"[:1000],
-            terms=units.terms,
             rho=bounded_range(self.law.epsilon),
         )
         text = draw_once(
-            ledger,
+            units.ledger,
             receipt,
             lambda: units.engine.run(plan.sql),
             lambda found: json.dumps({"limit": self.law.draw(plan.totals(found)[0])}),
@@ -244,6 +243,7 @@ def discover_limit(  # noqa: PLR0913  what is asked, at which cost, by whom
             'with unit = "row" each row is a unit of its own, so the limit is 1; there is nothing to discover'
         )
     aim = aim_of(epsilon, level, most, least_error=least_error, next_epsilon=next_epsilon)
+    refuse_expensive(dataset, read_cost(epsilon), request_id)
     path = ("dataset", LIMIT) if table.is_main else ("tables", table.name, LIMIT)
     _refuse_dropped(dataset)
     _refuse_facts(table)

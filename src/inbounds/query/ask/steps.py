@@ -7,7 +7,6 @@ comes of the rows is kept under the request id before anybody sees it (`draw_onc
 from __future__ import annotations
 
 from collections.abc import Sequence
-from contextlib import suppress
 from dataclasses import dataclass, replace
 from fractions import Fraction
 from hashlib import sha256
@@ -15,13 +14,14 @@ from typing import TYPE_CHECKING, Any
 
 from inbounds.accuracy.confidence import percent
 from inbounds.display.progress import Patient, Progress, reporting
-from inbounds.errors import InvalidParameter, InvalidQuestion, LedgerConflict, UselessQuestion
+from inbounds.errors import InvalidQuestion, UselessQuestion
 from inbounds.ledger import Receipt
 from inbounds.ledger.values.names import LONGEST_TEXT
 from inbounds.query.answer import unfinished_table
 from inbounds.query.answer.derived_answer import StoredQuestion
 from inbounds.query.answer.kept_answer import read_kept, write_kept
 from inbounds.query.answer.unfinished_table import Part
+from inbounds.query.ask.charging import charge, was_charged
 from inbounds.query.ask.draw import draw_once
 from inbounds.query.ask.options import check_at_once
 from inbounds.query.methods.joint.joint_table import JointTable, Unprojected
@@ -87,15 +87,14 @@ class Asking:
         """Charge the analyst; the receipt has the answer if this request was answered before."""
         dataset = self.query.dataset
         more = _running(plans) if _measures_blocks(plans) else []
-        return dataset.ledger.charge(
-            dataset.name,
+        return charge(
+            dataset,
             self.analyst,
             self.epsilon,
             request_id=self.request_id,
             fingerprint=self._fingerprint(plans, self.query.facts, "in any spelling", *more),
             earlier=self._served_by(plans),
             note=self.query.asked_text[:1000],
-            terms=dataset.terms,
             rho=rho_of(plans) or None,
         )
 
@@ -153,11 +152,8 @@ class Asking:
     def _check_useful(self, plans: Sequence[Plan]) -> None:
         """Refuse to charge for what would tell nothing; what was charged before is answered all the same."""
         problem = why_useless(plans)
-        if problem is None:
+        if problem is None or was_charged(self.query.dataset, self.request_id):
             return
-        with suppress(InvalidParameter, LedgerConflict), self.query.dataset.unchecked_ledger() as ledger:
-            if self.request_id is not None and ledger.request(self.request_id) is not None:
-                return
         raise UselessQuestion(f"{problem}; {INSIST}")
 
     def _finish(self, plans: Sequence[Plan], parts: Sequence[Part], request_id: str) -> Answer:

@@ -26,7 +26,12 @@ STAND_INS: dict[str, Any] = {"name": "dataset", "unit": "somebody", "max_rows_pe
 SECTIONS: dict[str, dict[str, Any]] = {"budget": {"total": 1000}, "columns": {"something": {"keys": ["a"]}}}
 """What is read on with in place of a section that must be there."""
 
-TOGETHER = {"belongs_to": ("belongs_to", "on"), "on": ("belongs_to", "on"), "delta": ("delta", "delta_reserved")}
+TOGETHER = {
+    "belongs_to": ("belongs_to", "on"),
+    "on": ("belongs_to", "on"),
+    "delta": ("delta", "delta_reserved"),
+    "refresh": ("refresh", "lifetime"),
+}
 """Keys that mean nothing without each other."""
 
 T = TypeVar("T")

@@ -91,6 +91,8 @@ class Inspection:
     """The same of each other private table of the contract."""
     public: tuple[PublicFigures, ...] = ()
     """The public tables of the contract."""
+    adding_up: str | None = None
+    """What a budget that refreshes adds up to, in words."""
 
     @classmethod
     def of(
@@ -108,7 +110,12 @@ class Inspection:
             if not is_main:
                 return found
             others = (_Inspector(dataset.rows_of(name), values, beside).inspection() for name in dataset.tables.others)
-            return replace(found, others=tuple(others), public=tuple(map(_public, dataset.tables.public.values())))
+            return replace(
+                found,
+                others=tuple(others),
+                public=tuple(map(_public, dataset.tables.public.values())),
+                adding_up=dataset.allowance.adding_up,
+            )
         except EngineFailed as failure:
             kind = failure.kind
         raise EngineFailed(kind, charged=False)

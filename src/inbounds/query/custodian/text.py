@@ -189,6 +189,8 @@ def _facts(inspection: Inspection, contract: str) -> Iterator[tuple[str, str]]:
         agree = sum(fact.agrees for fact in inspection.known)
         yield "public counts", f"{agree:,} of {len(inspection.known):,} are correct"
     yield "query time", _time(inspection.seconds)
+    if inspection.adding_up is not None:
+        yield "budget", inspection.adding_up
 
 
 def _unit_facts(inspection: Inspection) -> Iterator[tuple[str, str]]:

@@ -13,6 +13,7 @@ from inbounds.errors import InvalidQuestion, UselessQuestion
 from inbounds.query.answer.explanation import Explanation
 from inbounds.query.answer.made_answer import cover_intervals
 from inbounds.query.answer.view import FREE, View
+from inbounds.query.ask.charging import with_limit
 from inbounds.query.ask.options import read_confidence, read_cost, read_pooling
 from inbounds.query.ask.quantile_intervals import describe_at_once
 from inbounds.query.methods.method import Answered
@@ -180,7 +181,8 @@ class SeveralQuery(Query):
         lasting = self.dataset.lasting(read_cost(epsilon), rho_of(plans)) if plans else None
         shown = f"{self._piece} ({FREE})"
         together = Explanation.together(explained, str(self), shown, lasting, self._notices, whys)
-        return replace(together, intervals=self.describe_intervals(plans, simultaneous=simultaneous))
+        together = replace(together, intervals=self.describe_intervals(plans, simultaneous=simultaneous))
+        return with_limit(together, self.dataset.price_limit)
 
     def describe_intervals(self, plans: Sequence[Plan], *, simultaneous: bool) -> str | None:
         parts = zip(self._stack.queries, self._stack.split_plans(plans), strict=True)

@@ -52,9 +52,10 @@ Reading = Annotated[Person, require(Action.READ_ANSWERS)]
     "/datasets/{name}/answers",
     summary="Run a query",
     responses=refusals(
-        "not-found", "invalid-question", "useless-question", "invalid-parameter", "budget-exceeded", "request-running",
-        "request-reused", "too-many-statements", "ledger-conflict", "ledger-unavailable", "dataset-unavailable",
-        "statement-failed", "statement-stopped", "no-table", "answer-failed",
+        "not-found", "invalid-question", "useless-question", "invalid-parameter", "budget-exceeded",
+        "question-too-expensive", "request-running", "request-reused", "too-many-statements", "ledger-conflict",
+        "ledger-unavailable", "dataset-unavailable", "statement-failed", "statement-stopped", "no-table",
+        "answer-failed",
     ),
     response_model=AnswerOut,
 )  # fmt: skip

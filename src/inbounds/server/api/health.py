@@ -5,11 +5,12 @@ from __future__ import annotations
 from typing import Annotated
 
 from fastapi import APIRouter, Response
-from pydantic import BaseModel
+from pydantic import BaseModel, Field
 from starlette.concurrency import run_in_threadpool
 
 from inbounds.server.basics.person import Action, Person, Role
 from inbounds.server.basics.problem import RETRY, Problem
+from inbounds.server.service.amounts import format_amount
 from inbounds.server.service.door import Serving, refusals, require
 
 router = APIRouter(tags=["server"])
@@ -27,6 +28,10 @@ class MeOut(BaseModel):
     name: str
     role: Role
     datasets: list[str]
+    max_epsilon_per_question: str | None = Field(
+        default=None,
+        description="The most ε that one of your queries may cost on any dataset; a dataset may allow less.",
+    )
 
 
 @router.get("/healthz", summary="Check that the process is running")
@@ -52,7 +57,12 @@ async def readiness(service: Serving) -> StateOut:
 @router.get("/v1/me", summary="Get your name and role", responses=refusals())
 async def me(person: Annotated[Person, require(Action.KNOW_ONESELF)]) -> MeOut:
     """Return your name, your role and the datasets you can query."""
-    return MeOut(name=person.name, role=person.role, datasets=list(person.datasets))
+    return MeOut(
+        name=person.name,
+        role=person.role,
+        datasets=list(person.datasets),
+        max_epsilon_per_question=format_amount(person.max_epsilon_per_question),
+    )
 
 
 @router.get(

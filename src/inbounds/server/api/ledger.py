@@ -62,7 +62,7 @@ async def entries(
     dataset: Annotated[str | None, Query(max_length=200)] = None,
     analyst: Annotated[str | None, Query(max_length=200)] = None,
 ) -> PageOut:
-    """List ledger entries in order. Kinds: open, contract, grant, delta, charge, answer, restore."""
+    """List ledger entries in order. Kinds: open, contract, refresh, grant, delta, charge, answer, restore."""
     page = await read_ledger(service, lambda ledger: ledger.page(after, most, dataset, analyst))
     last = page.entries[-1].seq if len(page.entries) == most else None
     return PageOut(entries=page.data(), next_after=last)

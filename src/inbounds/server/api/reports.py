@@ -53,8 +53,8 @@ async def report(report: PublicId, service: Serving, person: Reading) -> dict[st
     summary="Propose a report",
     status_code=201,
     responses=refusals(
-        "not-found", "invalid-question", "useless-question", "invalid-parameter", "dataset-unavailable",
-        "too-many-statements",
+        "not-found", "invalid-question", "useless-question", "question-too-expensive", "invalid-parameter",
+        "dataset-unavailable", "too-many-statements",
     ),
 )  # fmt: skip
 async def propose(proposal: Proposal, request: Request, service: Serving, person: Proposing) -> ReportOut:
@@ -82,9 +82,10 @@ async def propose_file(
     "/reports/{report}/approve",
     summary="Approve a report",
     responses=refusals(
-        "not-found", "invalid-question", "useless-question", "invalid-parameter", "budget-exceeded", "request-running",
-        "request-reused", "too-many-statements", "ledger-conflict", "ledger-unavailable", "dataset-unavailable",
-        "statement-failed", "statement-stopped", "no-table", "answer-failed",
+        "not-found", "invalid-question", "useless-question", "invalid-parameter", "budget-exceeded",
+        "question-too-expensive", "request-running", "request-reused", "too-many-statements", "ledger-conflict",
+        "ledger-unavailable", "dataset-unavailable", "statement-failed", "statement-stopped", "no-table",
+        "answer-failed",
     ),
 )  # fmt: skip
 async def approve(report: PublicId, request: Request, person: Approving) -> ReportOut:

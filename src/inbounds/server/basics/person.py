@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 from enum import Enum
+from fractions import Fraction
 
 
 class Role(Enum):
@@ -58,6 +59,8 @@ class Person:
     role: Role
     datasets: tuple[str, ...] = ()
     """What an analyst may ask."""
+    max_epsilon_per_question: Fraction | None = None
+    """What a single question of an analyst may cost, whatever the contract allows."""
 
     def may(self, action: Action) -> bool:
         """Return whether this role may do something at all."""

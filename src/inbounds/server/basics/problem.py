@@ -30,6 +30,7 @@ KINDS = {
     "invalid-parameter": ProblemType(400, "A value is missing or out of range"),
     "not-authenticated": ProblemType(401, "API key not recognised"),
     "budget-exceeded": ProblemType(402, "Not enough budget left"),
+    "question-too-expensive": ProblemType(402, "Too much for one query"),
     "not-allowed": ProblemType(403, "Not available to your role"),
     "stale-form": ProblemType(403, "This form has expired"),
     "wrong-address": ProblemType(403, "Requests must come through the proxy"),
@@ -113,6 +114,11 @@ def _budget(error: errors.BudgetExceeded) -> Problem:
     return Problem("budget-exceeded", str(error), more={"dataset": error.dataset, "analyst": error.analyst, **facts})
 
 
+def _too_expensive(error: errors.QuestionTooExpensive) -> Problem:
+    more = {"requested": write_end(error.requested), "most": write_end(error.most)}
+    return Problem("question-too-expensive", str(error), more=more)
+
+
 def _unavailable(error: errors.LedgerUnavailable) -> Problem:
     outcome = f"it may have been charged: {AGAIN}" if error.uncertain else f"nothing was changed; {_LATER}"
     more = {"charged": None if error.uncertain else False}
@@ -155,6 +161,7 @@ _TRANSLATIONS: tuple[tuple[type[errors.InboundsError], Callable[[Any], Problem]]
         _in_our_words("no-table", f"no consistent table was found yet; the measurements are kept: {AGAIN}"),
     ),
     (errors.UselessQuestion, _as_it_says("useless-question")),
+    (errors.QuestionTooExpensive, _too_expensive),
     (errors.QueryError, _as_it_says("invalid-question")),
     (errors.InboundsError, _as_it_says("invalid-parameter")),
 )

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Sequence
+from fractions import Fraction
 from typing import Annotated, Any, NamedTuple
 from urllib.parse import quote
 from uuid import uuid4
@@ -13,6 +14,7 @@ from pydantic import ValidationError
 from starlette.concurrency import run_in_threadpool
 from starlette.responses import Response
 
+from inbounds.bounds.notation import write_end
 from inbounds.code.notebook import KIND as NOTEBOOK
 from inbounds.code.notebook import write_notebook
 from inbounds.code.place import OnServer
@@ -55,7 +57,7 @@ LONGEST_NAME = 100
 """Of a saved question, in characters."""
 
 EPSILON = "0.5"
-"""What a question costs, unless the analyst says otherwise."""
+"""What a question costs, unless the analyst says otherwise, or one may not cost so much."""
 
 
 class Price(NamedTuple):
@@ -109,6 +111,8 @@ async def ask_one_page(
     """
     choices = Choices.of(request.query_params)
     holding = await run_in_threadpool(service.holdings.holding, name, visitor.person)
+    if "epsilon" not in request.query_params:
+        price = price._replace(epsilon=_first_epsilon(holding))
     text = to_sql(holding.dataset.tables, choices) if choices.is_wanted else sql
     facts = await run_planning(request, visitor.person, _explain, service, visitor, name, text, price)
     budget = await run_in_threadpool(budget_of, service, name, visitor.person, visitor.person.name)
@@ -250,6 +254,12 @@ async def remove(
     if not await run_in_threadpool(service.saved.remove, visitor.person.name, question):
         raise Problem("not-found", "you have no saved query of this id; go back and reload the page")
     return redirect(f"/ask/{quote(name, safe='')}#saved")
+
+
+def _first_epsilon(holding: Holding) -> str:
+    """Return what the form begins with."""
+    limit = holding.dataset.price_limit
+    return EPSILON if limit is None else write_end(min(Fraction(EPSILON), limit.most))
 
 
 def _explain(service: Service, visitor: Visitor, name: str, sql: str, price: Price) -> dict[str, Any]:

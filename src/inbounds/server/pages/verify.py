@@ -5,6 +5,7 @@ And certificates of mechanisms, which are checked by a program that shares nothi
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from typing import Annotated, Any
 
 from anyio import CapacityLimiter, to_thread
@@ -22,7 +23,7 @@ from inbounds.server.basics.problem import Problem
 from inbounds.server.pages.page import render_page
 from inbounds.server.pages.visitor import Form, Visitor, refuse_forged, require_visitor
 from inbounds.server.service.amounts import Whole
-from inbounds.server.service.budgets import to_account_out
+from inbounds.server.service.budgets import AccountOut, to_account_out
 from inbounds.server.service.door import Serving
 from inbounds.server.service.ledger_reading import read_ledger
 from inbounds.server.service.service import Service
@@ -129,14 +130,21 @@ def _statement_facts(ledger: Ledger, service: Service) -> dict[str, Any]:
     """Return what the template of a statement needs: the accounts of all analysts together and of each one."""
     result = ledger.verify()
     entries = ledger.page(max(0, result.entries - MOST_STATED), MOST_STATED).entries
+    return {"result": result, "entries": entries, "accounts": list(_accounts(ledger, service)), "now": clock.now()}
+
+
+def _accounts(ledger: Ledger, service: Service) -> Iterator[tuple[str, str, str, AccountOut]]:
+    """Yield each account: of which dataset, whose, and in which period, if its budget refreshes."""
     known = set(ledger.datasets())  # a dataset is entered when it is first opened
-    accounts = [
-        (name, who or "all analysts", to_account_out(ledger.balance(name, who)))
-        for name in service.holdings.names
-        if name in known
-        for who in (None, *(analyst.name for analyst in service.file.analysts_of(name)))
-    ]
-    return {"result": result, "entries": entries, "accounts": accounts, "now": clock.now()}
+    for name in service.holdings.names:
+        if name not in known:
+            continue
+        for who in (None, *(analyst.name for analyst in service.file.analysts_of(name))):
+            balance = ledger.balance(name, who)
+            period = "" if balance.period is None else str(balance.period)
+            yield name, who or "all analysts", period, to_account_out(balance)
+            if balance.lifetime is not None:
+                yield name, "all analysts", "all periods", to_account_out(balance.lifetime)
 
 
 @router.get("/verify/statement.csv", dependencies=[READS])

@@ -29,6 +29,16 @@ class MoreOut(BaseModel):
     epsilon: str
 
 
+class PeriodOut(BaseModel):
+    """The month, quarter or year that caps and spending are of, in UTC, if the budget refreshes."""
+
+    name: str
+    refresh: str = Field(description="monthly, quarterly or yearly")
+    begins: str
+    until: str = Field(description="The day on which the budget refreshes.")
+    adding_up: str = Field(description="What all periods of a year add up to, in words.")
+
+
 class BudgetOut(BaseModel):
     """The privacy budget of a dataset: of one analyst, and of all analysts together."""
 
@@ -38,6 +48,10 @@ class BudgetOut(BaseModel):
     total: AccountOut
     own: AccountOut | None
     more_like_the_last: MoreOut | None
+    period: PeriodOut | None = Field(default=None, description="The current period, if the budget refreshes.")
+    lifetime: AccountOut | None = Field(
+        default=None, description="What all periods together have spent and may spend, if the budget refreshes or did."
+    )
 
 
 def to_account_out(balance: Balance) -> AccountOut:
@@ -56,12 +70,15 @@ def budget_of(service: Service, name: str, person: Person, analyst: str | None) 
     """Return what an analyst, or everybody together, has asked and spent, and has left."""
     service.holdings.holding(name, person)  # which enters it in the ledger, if it is new
     with service.holdings.reading() as ledger:
-        repeats = ledger.repeats(name, analyst)
+        repeats, total = ledger.repeats(name, analyst), ledger.balance(name)
+        adding_up = ledger.allowance(name).adding_up
         return BudgetOut(
             dataset=name,
             analyst=analyst,
             asked=ledger.charges(name, analyst),
-            total=to_account_out(ledger.balance(name)),
+            total=to_account_out(total),
+            period=None if total.period is None else PeriodOut(**total.period.data(), adding_up=adding_up or ""),
+            lifetime=None if total.lifetime is None else to_account_out(total.lifetime),
             own=None if analyst is None else to_account_out(ledger.balance(name, analyst)),
             more_like_the_last=None
             if repeats is None
@@ -78,6 +95,10 @@ class Grant(BaseModel):
         default=None, max_length=100, description="The analyst to grant it to; all analysts together if omitted."
     )
     note: str = Field(min_length=1, max_length=1000, description="The reason, recorded in the ledger.")
+    lifetime: bool = Field(
+        default=False,
+        description="Of a budget that refreshes: raise what all periods together may spend, instead of this one.",
+    )
 
 
 def grant_budget(service: Service, name: str, grant: Grant, person: Person) -> AccountOut:
@@ -87,5 +108,7 @@ def grant_budget(service: Service, name: str, grant: Grant, person: Person) -> A
     if analyst is not None and analyst not in {person.name for person in service.file.analysts_of(name)}:
         raise Problem("invalid-parameter", "no analyst of this name has access to this dataset; check the name")
     ledger = holding.dataset.ledger
-    ledger.grant(name, grant.amount, analyst, note=f"{grant.note} (granted by {person.name})")
-    return to_account_out(ledger.balance(name, analyst))
+    note = f"{grant.note} (granted by {person.name})"
+    ledger.grant(name, grant.amount, analyst, note=note, lifetime=grant.lifetime)
+    balance = ledger.balance(name, analyst)
+    return to_account_out(balance.lifetime if grant.lifetime and balance.lifetime is not None else balance)

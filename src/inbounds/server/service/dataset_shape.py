@@ -12,6 +12,7 @@ from inbounds.query.columns.column import Column, Keys
 from inbounds.query.columns.derived_column import Derived
 from inbounds.query.contract.descriptions import Descriptions
 from inbounds.query.overview import name_type
+from inbounds.server.service.amounts import format_amount
 from inbounds.server.state.open_datasets import Holding
 
 Name = Annotated[str, Path(description="The name of a dataset.", min_length=1, max_length=200)]
@@ -51,6 +52,9 @@ class DatasetOut(BaseModel):
     tables: list[TableOut]
     examples: list[str] = Field(description="Queries that fit this dataset, to start from.")
     tick: float = Field(description="Answers are sent at multiples of this many seconds after the query arrives.")
+    max_epsilon_per_question: str | None = Field(
+        default=None, description="The most ε that one of your queries may cost; null if there is no limit."
+    )
 
 
 def describe_dataset(holding: Holding) -> DatasetOut:
@@ -79,7 +83,14 @@ def describe_dataset(holding: Holding) -> DatasetOut:
                 columns=_to_columns_out(public.columns, words),
             )
         )
-    return DatasetOut(name=holding.name, tables=shapes, examples=list(holding.dataset.examples), tick=holding.tick)
+    limit = holding.dataset.price_limit
+    return DatasetOut(
+        name=holding.name,
+        tables=shapes,
+        examples=list(holding.dataset.examples),
+        tick=holding.tick,
+        max_epsilon_per_question=None if limit is None else format_amount(limit.most),
+    )
 
 
 def _to_columns_out(columns: Mapping[str, Column], words: Descriptions) -> list[ColumnOut]:

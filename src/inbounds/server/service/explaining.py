@@ -122,6 +122,12 @@ class ExplanationOut(BaseModel):
     made_of_columns: dict[str, str]
     left_afterwards: str | None = Field(description="The ε that the analyst would have left; null if there is no cap.")
     fits: bool = Field(description="Whether the budget is sufficient.")
+    max_epsilon_per_question: str | None = Field(
+        default=None, description="The most ε that one of your queries may cost here."
+    )
+    too_expensive: str | None = Field(
+        default=None, description="Why the query is refused: it costs more than one query may."
+    )
 
 
 def to_query(holding: Holding, asking: Owned) -> Any:
@@ -167,6 +173,8 @@ def explain_question(service: Service, name: str, explaining: Explaining, person
         made_of_columns=explanation.from_columns,
         left_afterwards=format_amount(max(Fraction(0), min(left))) if left else None,
         fits=fits,
+        max_epsilon_per_question=format_amount(explanation.max_epsilon_per_question),
+        too_expensive=explanation.too_expensive,
     )
 
 

@@ -17,20 +17,23 @@ from __future__ import annotations
 import re
 from collections.abc import Mapping
 from dataclasses import dataclass, field
+from fractions import Fraction
 from ipaddress import ip_address, ip_network
 from pathlib import Path
 
 from inbounds.errors import InvalidParameter
+from inbounds.exact.amount import fraction, units
 from inbounds.exact.rational import shown
 from inbounds.ledger.values.address import is_address
 from inbounds.ledger.values.names import check_name
+from inbounds.query.ask.charging import MOST_PER_QUESTION
 from inbounds.query.contract.contract import Contract
 from inbounds.server.basics.limits import ServerLimits
 from inbounds.server.basics.person import Person, Role
 
 SECTIONS = ("server", "tls", "proxy", "identity", "people", "limits")
 SERVER_KEYS = ("contracts", "ledger", "listen", "workers", "state", "public_url")
-PERSON_KEYS = ("role", "datasets")
+PERSON_KEYS = ("role", "datasets", MOST_PER_QUESTION)
 LISTEN = "127.0.0.1:8750"
 ENCRYPTED_OR_LOCAL = ("https://", "http://127.0.0.1:", "http://localhost:", "http://[::1]:")
 HEADER = re.compile(r"[A-Za-z0-9-]+")
@@ -234,12 +237,23 @@ def _person(file: Contract, name: str) -> Person:
             f"role must be one of {', '.join(known)}, got {shown(role)}; choose one of these", *at, "role"
         )
     if Role(role) is not Role.ANALYST:
-        if file.has(*at, "datasets"):
-            raise file.refuse(
-                f"only analysts have datasets, and this is {Role(role).with_article}; remove datasets", *at, "datasets"
-            )
+        for key in PERSON_KEYS[1:]:
+            if file.has(*at, key):
+                raise file.refuse(
+                    f"only analysts have {key}, and this is {Role(role).with_article}; remove {key}", *at, key
+                )
         return Person(name, Role(role))
-    return Person(name, Role.ANALYST, tuple(_texts(file, *at, "datasets")))
+    return Person(name, Role.ANALYST, tuple(_texts(file, *at, "datasets")), _most_per_question(file, at))
+
+
+def _most_per_question(file: Contract, at: tuple[str, ...]) -> Fraction | None:
+    """Return what one question of a person may cost, if the file says so."""
+    if not file.has(*at, MOST_PER_QUESTION):
+        return None
+    try:
+        return fraction(units(file.value(*at, MOST_PER_QUESTION), MOST_PER_QUESTION))
+    except InvalidParameter as problem:
+        raise file.refuse(str(problem), *at, MOST_PER_QUESTION) from None
 
 
 def _tls(file: Contract) -> Tls | None:

@@ -5,7 +5,7 @@ from __future__ import annotations
 import threading
 from collections.abc import Iterator
 from contextlib import AbstractContextManager, suppress
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 
 from inbounds.display.suggestion import find_nearest
@@ -16,6 +16,7 @@ from inbounds.ledger.stores.store import Failure
 from inbounds.ledger.values.address import is_address
 from inbounds.query import Dataset
 from inbounds.query.ask.account import named_ledger
+from inbounds.query.ask.charging import PriceLimit
 from inbounds.query.contract.contract import Contract
 from inbounds.server.basics.person import Person
 from inbounds.server.basics.problem import Problem
@@ -44,6 +45,13 @@ class Holding:
     def name(self) -> str:
         """What it is called."""
         return self.dataset.name
+
+    def for_person(self, person: Person) -> Holding:
+        """Return it with the limit of a person on what one question may cost."""
+        most = person.max_epsilon_per_question
+        if most is None:
+            return self
+        return replace(self, dataset=self.dataset.limited(PriceLimit.of_person(person.name, most)))
 
 
 class Holdings:
@@ -101,7 +109,7 @@ class Holdings:
             remedy = f"did you mean {' or '.join(near)}?" if near else "check the name"
             raise Problem("not-found", f"no dataset has this name, or you don't have access to it; {remedy}")
         try:
-            return self.open_holding(name)
+            return self.open_holding(name).for_person(person)
         except InvalidParameter:  # about the ledger: its words name the file, which is the custodian's business
             raise LedgerUnavailable("the ledger cannot be opened; check that it exists") from None
 

@@ -61,9 +61,11 @@ if (question) {
   sql.addEventListener("input", soon);
   for (const field of [epsilon, error, rows]) field.addEventListener("input", soon);
 
-  // A slider for epsilon, from 0.01 to 10, each step as much more as the one before.
+  // A slider for epsilon, from 0.01 to 10, each step as much more as the one before; it ends where one query has to.
   const slider = document.createElement("input");
-  Object.assign(slider, { type: "range", min: "-2", max: "1", step: "0.05" });
+  const most = Math.min(Number(epsilon.dataset.most || 10), 10);
+  const top = Math.log10(most);
+  Object.assign(slider, { type: "range", min: String(top - 3), max: String(top), step: "0.05" });
   slider.setAttribute("aria-label", "Privacy cost slider");
   const follow = () => {
     if (Number(epsilon.value) > 0) slider.value = String(Math.log10(Number(epsilon.value)));
@@ -71,7 +73,7 @@ if (question) {
   };
   follow();
   slider.addEventListener("input", () => {
-    epsilon.value = String(Number((10 ** Number(slider.value)).toPrecision(2)));
+    epsilon.value = String(Math.min(Number((10 ** Number(slider.value)).toPrecision(2)), most));
     slider.setAttribute("aria-valuetext", epsilon.value);
     soon();
   });

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
+from pathlib import Path
 from typing import TYPE_CHECKING, Any
 from urllib.parse import quote
 
@@ -12,7 +13,7 @@ from tests.helpers import page_words as words
 from tests.helpers.browser import Looker, looking
 from tests.helpers.every_page import BOX, BY, PAGES, lose, report
 from tests.helpers.hostile_names import DATASET, NOTE, PERSON, build_hostile
-from tests.helpers.served_hospital import Running, Served, running
+from tests.helpers.served_hospital import Running, Served, build, running
 
 if TYPE_CHECKING:
     from playwright.sync_api import Browser
@@ -20,6 +21,7 @@ if TYPE_CHECKING:
 pytestmark = pytest.mark.thorough
 
 REFUSALS = frozenset((200, 303, 400, 403, 404, 409))
+LIMITED = '[people.uma]\nrole = "analyst"\ndatasets = ["visits"]\nmax_epsilon_per_question = 0.2'
 SCHEMES = ("light", "dark")
 
 
@@ -137,6 +139,20 @@ def test_names_are_completed_and_a_slider_sets_epsilon(browser: Browser, filled:
         who.page.locator("input[type=range]").press("End")
         assert who.page.locator("#epsilon").input_value() == "10"
         who.sees(words.costs("10")).sees(words.AFFORDABLE_NO_MORE)
+
+
+def test_a_slider_ends_where_one_query_has_to(browser: Browser, tmp_path: Path) -> None:
+    """Where a query may cost only so much, the slider goes no further, and what it ends at can be run."""
+    served = build(tmp_path / "hospital", more=LIMITED)
+    with running(served) as found, looking(browser, found) as who:
+        who.sign_in(served.keys["uma"], "/ask/visits").at("/ask/visits")
+        who.page.locator("#sql").press_sequentially("SELECT COUNT(*) FROM visits")
+        who.sees(words.costs("0.2"))
+        who.page.locator("input[type=range]").press("Home")
+        assert float(who.page.locator("#epsilon").input_value()) < 0.001
+        who.page.locator("input[type=range]").press("End")
+        assert who.page.locator("#epsilon").input_value() == "0.2"
+        who.sees(words.costs("0.2"))
 
 
 def test_only_what_was_explained_is_asked(browser: Browser, filled: Running, clinic: Served) -> None:

@@ -35,6 +35,9 @@ MOST = 100
 """So many of the last questions are shown."""
 
 LONGEST_NOTE = 900
+ALL_PERIODS = " "
+"""What the form calls a grant to all periods together: no analyst has a blank name."""
+
 DECISIONS = {"grant": "granted", "decline": "declined"}
 """What can become of a request, and the note if there is no other."""
 
@@ -91,7 +94,9 @@ async def balances(name: Name, service: Serving, visitor: Custodian, look: Looks
 async def grant(request: Request, name: Name, service: Serving, visitor: Custodian, form: Form) -> Response:
     """Grant more, on the record."""
     refuse_forged(request, visitor, form)
-    more = _read_grant(form.get("amount", ""), form.get("analyst") or None, form.get("note", ""))
+    analyst = form.get("analyst") or None
+    whole = analyst == ALL_PERIODS
+    more = _read_grant(form.get("amount", ""), None if whole else analyst, form.get("note", ""), lifetime=whole)
     await run_in_threadpool(grant_budget, service, name, more, visitor.person)
     return redirect(f"/keep/{quote(name, safe='')}")
 
@@ -127,8 +132,9 @@ def _decide(service: Service, visitor: Visitor, number: int, grants: bool, note:
             raise
 
 
-def _read_grant(amount: str, analyst: str | None, note: str) -> Grant:
+def _read_grant(amount: str, analyst: str | None, note: str, *, lifetime: bool = False) -> Grant:
+    facts = {"amount": amount, "analyst": analyst, "note": note.strip(), "lifetime": lifetime}
     try:
-        return Grant.model_validate({"amount": amount, "analyst": analyst, "note": note.strip()})
+        return Grant.model_validate(facts)
     except ValueError:
         raise InvalidParameter("a grant needs an amount such as 0.5 and a reason; go back and enter both") from None

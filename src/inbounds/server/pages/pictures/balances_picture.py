@@ -8,6 +8,7 @@ from typing import Any
 
 from inbounds.exact.amount import UNIT
 from inbounds.ledger.values.entry import Entry
+from inbounds.ledger.values.refresh import RefreshRecord
 from inbounds.plot.style import COLOURS, format_dates
 from inbounds.server.pages.pictures.figure import Look, svg
 from inbounds.server.pages.words import shorten
@@ -33,12 +34,15 @@ def _draw(entries: Sequence[Entry], until: datetime, axes: Any, look: Look) -> N
     spent: dict[str, int] = {}
     for entry in charges:
         spent[entry.analyst] = spent.get(entry.analyst, 0) + entry.amount
+    turns = [entry for entry in entries if entry.kind == "refresh"]
     caps = [entry for entry in entries if entry.kind == "open" or (entry.kind == "grant" and not entry.analyst)]
+    caps = sorted([*caps, *turns], key=lambda entry: entry.seq)
+    charges = sorted([*charges, *turns], key=lambda entry: entry.seq)  # by which sums begin anew
     _steps(axes, caps, (begin, end), label=CAP, color=look.ink, linewidth=1.2)
     _steps(axes, charges, (begin, end), label=ALL, color=COLOURS[0], linewidth=2.4)
     most = sorted(spent, key=lambda who: -spent[who])[:MOST] if len(spent) > 1 else []
     for name, colour, style in zip(most, COLOURS[1:], STYLES, strict=False):
-        own = [entry for entry in charges if entry.analyst == name]
+        own = [entry for entry in charges if entry.analyst == name or entry.kind == "refresh"]
         _steps(axes, own, (begin, end), label=shorten(name, 17), color=colour, linewidth=1.8, linestyle=style)
     axes.set_ylabel("ε spent")
     axes.set_ylim(bottom=0)
@@ -58,10 +62,16 @@ def _legend(axes: Any, look: Look) -> None:
 
 
 def _steps(axes: Any, entries: Sequence[Entry], ends: tuple[datetime, datetime], **style: Any) -> None:
-    """Draw what entries add up to, from the beginning to now."""
-    total, times, sums = 0, [ends[0]], [0.0]
+    """Draw what entries add up to, from the beginning to now; what is spent, in each period by itself."""
+    total, ever, times, sums = 0, 0, [ends[0]], [0.0]
+    of_caps = any(entry.kind == "open" for entry in entries)
     for entry in entries:
-        total += entry.amount
+        if entry.kind == "refresh":
+            record = RefreshRecord.in_entry(entry)
+            is_changed = record is not None and bool(record.reason)  # then all that was ever spent counts
+            total = entry.amount if of_caps else ever if is_changed else 0
+        else:
+            total, ever = total + entry.amount, ever + entry.amount
         times.append(datetime.fromisoformat(entry.time))
         sums.append(total / UNIT)
     axes.plot([*times, ends[1]], [*sums, sums[-1]], drawstyle="steps-post", **style)

@@ -69,6 +69,8 @@ class Price:
 
     epsilon: Fraction
     rho: Fraction
+    too_expensive: str | None = None
+    """Why the first question is refused that costs more than one may."""
 
 
 def may_see(person: Person, stored: StoredReport) -> bool:
@@ -108,6 +110,7 @@ def propose_report(service: Service, proposal: Proposal, person: Person) -> Stor
     if any(_is_same(proposal_of(stored), proposal) for stored in theirs):
         raise Problem("invalid-parameter", "you have a report of this name and edition; choose another name or edition")
     price = price_of(service, proposal, proposal.questions, person)
+    _refuse_expensive(price)
     name = service.reports.propose(person.name, proposal.model_dump(mode="json"), format_amount(price.epsilon) or "0")
     if name is None:
         raise Problem("too-many", "too many of your reports are pending; wait for a decision")
@@ -159,6 +162,7 @@ def price_of(service: Service, proposal: Proposal, questions: Sequence[ReportQue
     """Return what questions cost, or refuse the first that cannot be asked; no row is read."""
     holding = service.holdings.holding(proposal.dataset, person)
     epsilon = rho = Fraction(0)
+    too_expensive = None
     for question in questions:
         try:
             asking = Asking(sql=question.sql, epsilon=question.epsilon)
@@ -172,7 +176,15 @@ def price_of(service: Service, proposal: Proposal, questions: Sequence[ReportQue
             raise Problem("useless-question", f"{question.name}: {explanation.useless}")
         epsilon += explanation.epsilon
         rho += rho_of(plans)
-    return Price(epsilon, rho)
+        if explanation.too_expensive:
+            too_expensive = too_expensive or f"{question.name}: {explanation.too_expensive}"
+    return Price(epsilon, rho, too_expensive)
+
+
+def _refuse_expensive(price: Price) -> None:
+    """Refuse questions of which one costs more than it may; each is charged by itself, and counts by itself."""
+    if price.too_expensive is not None:
+        raise Problem("question-too-expensive", price.too_expensive)
 
 
 async def approve_report(request: Request, custodian: Person, name: str) -> StoredReport:
@@ -245,6 +257,7 @@ def _refuse_unaffordable(service: Service, stored: StoredReport, owner: Person) 
     with service.holdings.reading() as ledger:
         due = [one for one in proposal.questions if ledger.request(request_id(owner, key_for(proposal, one))) is None]
     price = price_of(service, proposal, due, owner)
+    _refuse_expensive(price)  # the limit may be lower now; what was charged before is not charged again
     with service.holdings.reading() as ledger:
         fits = not price.epsilon or ledger.fits(proposal.dataset, price.epsilon, owner.name, rho=price.rho or None)
         left = [ledger.balance(proposal.dataset, who).left for who in (None, owner.name)]
