@@ -272,6 +272,24 @@ def test_the_key_goes_nowhere_else(r: R, status: int) -> None:
         here.close()
 
 
+@pytest.mark.parametrize(("status", "code"), [(429, "too-many"), (503, "server-unavailable")])
+def test_nobody_waits_who_has_no_patience(r: R, status: int, code: str) -> None:
+    """A refusal that asks to wait is told at once to those who do not wait: nothing below the package waits for them."""
+    body = json.dumps({"code": code, "detail": "wait a moment"}).encode()
+    busy = OtherServer(status, {"Content-Type": "application/problem+json", "Retry-After": "1"}, body)
+    try:
+        code = """
+            invisible(trace("Sys.sleep", quote(cat("slept ")), print = FALSE, where = baseenv()))
+            impatient <- inb_connect(Sys.getenv("URL"), patience = 0)
+            tryCatch(inb_datasets(impatient), inbounds_error = function(e) cat(conditionMessage(e)))
+        """
+        said = r.run(in_r(code), URL=busy.url, INBOUNDS_KEY=SECRET)
+        assert said == "wait a moment"
+        assert len(busy.sent) == 1
+    finally:
+        busy.close()
+
+
 def test_it_can_be_checked(r: R, tmp_path_factory: pytest.TempPathFactory) -> None:
     """`R CMD check --no-manual` finds no error and no warning; what it notes is what this machine lacks."""
     folder = tmp_path_factory.mktemp("check")

@@ -55,7 +55,7 @@ ROWS = """
     FROM range(4000) r(i)
 """
 
-SLOW_TICK = 3
+SLOW_TICK = 5
 """So many seconds a question to `slow` runs, at least: time enough to interrupt it."""
 
 

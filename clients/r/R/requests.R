@@ -51,7 +51,14 @@ build_request <- function(connection, method, path, body, request_id) {
   if (!is.null(body)) {
     request <- httr2::req_body_raw(request, charToRaw(enc2utf8(write_json(body))), "application/json")
   }
-  httr2::req_error(request, is_error = function(response) FALSE)
+  httr2::req_error(send_once(request), is_error = function(response) FALSE)
+}
+
+# What is tried again, and when, is decided in send(). httr2 would wait after some refusals, before it tells of them.
+send_once <- function(request) {
+  never <- function(response) FALSE
+  at_once <- function(tries) 0
+  tryCatch(httr2::req_retry(request, max_tries = 1, is_transient = never, backoff = at_once), error = function(e) request)
 }
 
 # Sends a request once. Returns its content or its condition, whether trying again is of use, and how long to wait.
