@@ -34,10 +34,12 @@ STAND_IN = ["a"]
 
 ELSEWHERE = "change the contract's own file and run inbounds check"
 
-_USER = re.compile(r"(://[^\s/:@?#]*):.*@", re.DOTALL)
+SECRETIVE = re.compile("pass|pwd|secret|token|sig|key", re.IGNORECASE)
+"""In what programs call a password in an address."""
+
 _USER_IN_TEXT = re.compile(r"""(://[^\s/:@"'?#]*):[^\s"']*@""")
-_OPTION = re.compile(r"""([?&][^=&\s"']*(?:pass|pwd|secret|token|sig|key)[^=&\s"']*=)[^&\s"'#]*""", re.IGNORECASE)
-"""A password in an address, or behind what a program calls it in one."""
+_OPTION_IN_TEXT = re.compile(rf"""([?&][^=&\s"']*(?:{SECRETIVE.pattern})[^=&\s"']*=)[^&\s"'#]*""", re.IGNORECASE)
+"""The same in a text around addresses, which is the custodian's own."""
 
 
 def places_of(content: Mapping[str, Any]) -> dict[Path, Any]:
@@ -150,8 +152,24 @@ def _is_same(value: Any, known: Any) -> bool:
 
 
 def hide_password(place: str) -> str:
-    """Return an address without a password; any other place as it is."""
-    return _OPTION.sub(r"\1", _USER.sub(r"\1@", place)) if "://" in place else place
+    """Return an address without a password; any other place as it is.
+
+    What somebody else wrote is looked at here, so there is no search that goes back.
+    """
+    scheme, is_address, rest = place.partition("://")
+    if not is_address:
+        return place
+    before, at, host = rest.rpartition("@")
+    user, has_more, _ = before.partition(":")
+    if at and has_more and not set("/?#") & set(user):
+        rest = f"{user}@{host}"
+    where, asks, options = rest.partition("?")
+    return f"{scheme}://{where}{asks}{'&'.join(map(_hide_option, options.split('&')))}"
+
+
+def _hide_option(option: str) -> str:
+    name, is_set, _ = option.partition("=")
+    return f"{name}=" if is_set and SECRETIVE.search(name) else option
 
 
 def has_password(contract: Contract) -> bool:
@@ -165,7 +183,7 @@ def write_without_passwords(contract: Contract) -> str:
     Those in comments are left out as well.
     """
     hidden = _hide(contract.content, ())
-    everywhere = _OPTION.sub(r"\1", _USER_IN_TEXT.sub(r"\1@", contract.text))
+    everywhere = _OPTION_IN_TEXT.sub(r"\1", _USER_IN_TEXT.sub(r"\1@", contract.text))
     where_named = contract.text
     for place in filter(lambda value: isinstance(value, str), places_of(contract.content).values()):
         where_named = where_named.replace(place, hide_password(place))

@@ -8,11 +8,12 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterator, Mapping
+from itertools import islice
 from typing import Any
 
 from inbounds.errors import InvalidContract
 from inbounds.query.contract.contract import Contract
-from inbounds.query.contract.faults import describe_fault
+from inbounds.query.contract.faults import MOST_FAULTS, describe_fault
 from inbounds.query.contract.places import find_other_places
 from inbounds.query.dataset import Dataset
 
@@ -34,7 +35,8 @@ def open_trial(text: str, present: Dataset) -> Dataset:
     Its ledger is that of the dataset, for the terms that it would have there, and is never written to.
     """
     contract = _parse(text, present.contract)
-    moved = [_describe(contract, fault) for fault in find_other_places(contract, present.contract)]
+    others = islice(find_other_places(contract, present.contract), MOST_FAULTS)
+    moved = [_describe(contract, fault) for fault in others]
     try:
         trial = Dataset(contract, ledger=present.ledger, create_ledger=False, within=present.contract)
     except InvalidContract as fault:
