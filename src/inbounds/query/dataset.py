@@ -10,6 +10,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 from contextlib import AbstractContextManager, contextmanager
 from copy import copy
+from dataclasses import replace
 from fractions import Fraction
 from functools import cached_property
 from os import fspath
@@ -30,6 +31,7 @@ from inbounds.query.ask.account import Account, Where
 from inbounds.query.ask.bounds_discovery import OUTSIDE, DiscoveredBounds, discover_bounds
 from inbounds.query.ask.discovery import Discovered, discover
 from inbounds.query.ask.limit_discovery import MOST, DiscoveredLimit, discover_limit, with_largest_limit
+from inbounds.query.ask.privacy_options import cut_options
 from inbounds.query.columns.column import Keys
 from inbounds.query.contract.budget import Budget
 from inbounds.query.contract.contract import Contract
@@ -180,15 +182,22 @@ class Dataset(MadeTables, Overview):
     # Questions.
 
     def sql(self, text: str) -> Query:
-        """Write a query in SQL; `inbounds.query.sql` documents what is supported."""
+        """Write a query in SQL; `inbounds.query.sql` documents what is supported.
+
+        It may say what it costs: `SELECT WITH DIFFERENTIAL_PRIVACY OPTIONS (epsilon = 0.5) COUNT(*) FROM visits`.
+        """
         if self.table is not self.tables.main:
             raise InvalidQuestion(
                 "SQL names its tables after FROM; call sql on the dataset, or ask this table in Python"
             )
+        text, options = cut_options(text)
         statement = self._read_sql(text)
         if isinstance(statement, Select) and not statement.beside:
-            return self._build_select(statement)
-        return SeveralQuery.of_piece(self, Builder(self._build_select).piece(statement))
+            query = self._build_select(statement)
+        else:
+            query = SeveralQuery.of_piece(self, Builder(self._build_select).piece(statement))
+        options.check(question.table for question in query.questions)
+        return query if options.epsilon is None else replace(query, stated=options.epsilon)
 
     def _build_select(self, select: Select) -> Query:
         """Return the query for one SELECT about rows."""
