@@ -49,7 +49,7 @@ from inbounds.query.question.question import Question
 from inbounds.query.several.build import Builder
 from inbounds.query.several.several_query import SeveralQuery
 from inbounds.query.sql.select import Select, read_select
-from inbounds.query.sql.several.statement import PivotedSelect, Statement
+from inbounds.query.sql.several.statement import ColumnsSelect, PivotedSelect, Statement
 from inbounds.query.tables.contract_tables import Tables
 from inbounds.query.tables.public_table import PublicTable
 from inbounds.query.tables.relation import base_tables, public_tables
@@ -86,7 +86,7 @@ class Dataset(MadeTables, Overview):
         self.delta, self.delta_reserved = budget.delta, budget.delta_reserved
         self._sources = {"frame": frame, "spark": spark}
         self._account = Account(contract, self.tables, budget, ledger, create_ledger, frame is not None)
-        self._selects: dict[str, Statement | PivotedSelect] = {}
+        self._selects: dict[str, Statement | PivotedSelect | ColumnsSelect] = {}
         self._plans: dict[tuple[Any, ...], Plan] = {}
         self._planning: dict[tuple[Any, ...], Lock] = {}
         self._others: dict[str, Engine] = {}
@@ -205,7 +205,7 @@ class Dataset(MadeTables, Overview):
             return self._with_table(select.relation)._build_query(select)
         return self.rows_of(select.table)._build_query(select)
 
-    def _read_sql(self, text: object) -> Statement | PivotedSelect:
+    def _read_sql(self, text: object) -> Statement | PivotedSelect | ColumnsSelect:
         """Return what a text asks; the same text again, as after explaining it, is not read again."""
         if not isinstance(text, str):
             return read_select(text, self.tables)  # which refuses it

@@ -49,6 +49,13 @@ TIMES: dict[str, type[datetime | date | time]] = {"datetime": datetime, "date": 
 """What JSON calls days and times; a datetime, which Python takes for a date, before a date."""
 
 
+KINDS = {
+    "text": "text", "bin": "text", "number": "number", "nothing": "number", "truth": "boolean", "day": "date",
+    "time": "datetime", "clock": "time",
+}  # fmt: skip
+"""What JSON calls the values of an expression, where no cell tells."""
+
+
 @dataclass(frozen=True)
 class Answer:
     """Private answers, one row for each group in the order of the contract, one column for each measure."""
@@ -96,6 +103,9 @@ class Answer:
     """Whether all intervals hold at once with the confidence, rather than each by itself."""
     practice: bool = False
     """Whether it is about made-up rows, and so tells nothing about anybody."""
+
+    kinds: tuple[str, ...] = field(default=(), repr=False, compare=False)
+    """What the cells of each column would be, if there are no rows; else they tell."""
 
     @property
     def practice_notice(self) -> str | None:

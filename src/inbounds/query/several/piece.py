@@ -7,9 +7,10 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from typing import Any
 
-from inbounds.query.answer.answer import Answer
+from inbounds.query.answer.answer import KINDS, Answer
 from inbounds.query.answer.apply_view import Viewer
 from inbounds.query.answer.interval_cover import Cover
+from inbounds.query.answer.released.leaf import Kind
 from inbounds.query.answer.released.needed_cells import raise_confidence
 from inbounds.query.answer.released.source_column import SourceColumn
 from inbounds.query.answer.reshaped.pivot_table import pivot_answer
@@ -230,6 +231,37 @@ class Values(Piece):
 
     def __str__(self) -> str:
         return " ".join([f"SELECT {', '.join(map(str, self.view.columns))}", *self.view.clauses])
+
+
+@dataclass(frozen=True)
+class Columns(Piece):
+    """No row: columns by their names, and what would be in them."""
+
+    columns: tuple[tuple[str, Kind], ...]
+    text: str
+    most_rows = 0
+    has_public_rows = True
+
+    def queries(self) -> Iterator[Query]:
+        return iter(())
+
+    @property
+    def ranks(self) -> Sequence[Ranks]:
+        return [None] * len(self.columns)
+
+    def need(self, confidence: float, needed: dict[tuple[Questions, int], float]) -> None:
+        """Note nothing: there is no row."""
+
+    def show(self, released: Released, confidence: float) -> Answer:
+        names = tuple(name for name, _ in self.columns)
+        kinds = tuple(KINDS[kind] for _, kind in self.columns)
+        return replace(NOTHING, columns=names, rows=(), noise=(), intervals=(), public=names, kinds=kinds)
+
+    def without_adding_up(self) -> Columns:
+        return self
+
+    def __str__(self) -> str:
+        return self.text
 
 
 @dataclass(frozen=True)
