@@ -61,7 +61,7 @@ lint: $(DEV) ## run the linter, the formatter's check, the type checker and the 
 	@$(BIN)/python -m mypy
 	@$(BIN)/lint-imports --no-logo
 
-package: ## build the wheel and the sdist into dist/, and try both in empty environments
+package: ## build the wheels and the sdists, of the client too, into dist/, and try them in empty environments
 	$(CHECK_PYTHON)
 	@scripts/package "$(PYTHON)"
 

@@ -24,7 +24,7 @@ from inbounds import connect
 from inbounds.cli.clinic.questions import QUESTIONS
 from inbounds.errors import InboundsError
 from inbounds.ledger import Ledger
-from inbounds.query import Answer
+from inbounds.query.answer.kept_answer import read_kept
 
 ANALYSTS = 6
 WORKERS = 2
@@ -207,7 +207,7 @@ def look(clinic: ServedClinic, seen: Seen) -> tuple[dict[str, int], dict[str, in
         ok, spent = ledger.verify().ok, ledger.balance("visits").spent
     charged = Counter(entry.request_id for entry in entries if entry.kind == "charge")
     kept = {entry.request_id: entry.text for entry in entries if entry.kind == "answer"}
-    own = {one: Answer.load(text, Fraction(1), one).rows for one, text in kept.items()}
+    own = {one: read_kept(text, Fraction(1), one).rows for one, text in kept.items()}
     wrong = {
         "answers without a charge": sum(one not in charged for one in seen.got),
         "answers that are not kept": sum(one not in kept for one in seen.got),

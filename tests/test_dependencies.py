@@ -10,6 +10,7 @@ from collections.abc import Iterator
 
 import pytest
 
+import inbounds
 from tests.helpers.programs import ROOT
 
 SOURCES = ROOT / "src" / "inbounds"
@@ -76,11 +77,23 @@ def test_an_extra_brings_all_that_its_part_imports(part: str) -> None:
     assert {name: place for name, place in imported(part).items() if name not in declared} == {}
 
 
+@pytest.mark.parametrize(("extra", "place"), [("client", "client/connection.py"), ("rich", "display/table.py")])
+def test_a_remedy_installs_what_is_declared(extra: str, place: str) -> None:
+    """What is said to whoever lacks it, also in the client by itself, is the requirement of the extra."""
+    (requirement,) = EXTRAS[extra]
+    assert f"pip install '{requirement}'" in (SOURCES / place).read_text("utf-8")
+
+
 @pytest.mark.slow
 def test_everything_declared_is_imported() -> None:
     """Nobody installs what no module imports."""
     declared = set().union(*(named(extra) for extra in EXTRAS.keys() - TOOLS))
     assert {INSTEAD.get(name, name) for name in declared} - imported().keys() == set()
+
+
+def test_a_citation_names_this_version() -> None:
+    """Whoever cites the package cites the version that it says it is."""
+    assert f"version: {inbounds.__version__}\n" in (ROOT / "CITATION.cff").read_text("utf-8")
 
 
 @pytest.mark.parametrize("extra", sorted(EXTRAS.keys() - TOOLS))

@@ -16,6 +16,7 @@ from inbounds.errors import (
     ServerRefused,
     ServerUnreachable,
 )
+from inbounds.version import __version__ as __version__
 
 if _TYPE_CHECKING:
     from inbounds.bounds import Bounds
@@ -56,8 +57,6 @@ __all__ = [
     "recommend",
 ]
 
-__version__ = "0.1.0"
-
 _LATER = {
     "BoundedLaplace": "inbounds.mechanisms.bounded_laplace",
     "Bounds": "inbounds.bounds.bounds",
@@ -83,10 +82,8 @@ def connect(url: str, *, key: str | None = None, patience: float = 60, **options
     * `patience`: for how many seconds a request is retried after a lost connection.
     * `options`: passed to `httpx2.Client`, such as `verify` with the certificates of your own authority.
     """
-    try:
-        from inbounds.client.connection import Connection  # noqa: PLC0415  only whoever asks a server needs it
-    except ImportError:
-        raise ImportError("querying a server needs httpx2 and sqlglot: pip install 'inbounds[client]'") from None
+    from inbounds.client.connection import Connection  # noqa: PLC0415  only whoever asks a server needs it
+
     return Connection(url, key=key, patience=patience, **options)
 
 

@@ -26,8 +26,8 @@
         └── LedgerBroken         the ledger was altered
             └── LedgerReplaced       the ledger is an older copy, or another one
 
-The first seven are exported by `inbounds`, those about tables and `BudgetExceeded` by `inbounds.query`, those about
-ledgers by `inbounds.ledger`, those about servers by `inbounds.client`.
+The first seven are exported by the package itself, those about tables and `BudgetExceeded` by its part `query`, those
+about ledgers by `ledger`, those about servers by `client`, with all that a server may refuse.
 
 Each message gives the rule, what was received and the remedy, in words that fit both Python and the command line. No
 message ever contains a true value, or anything computed from one: the exceptions about answers name their type only.

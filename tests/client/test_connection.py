@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import inspect
 import logging
 import socket
 import subprocess
@@ -17,7 +18,7 @@ import pytest
 
 import inbounds
 from inbounds import errors
-from inbounds.client import Connection, waiting
+from inbounds.client import Connection, connect, waiting
 from inbounds.ledger import Ledger
 from tests.client.conftest import Clinic
 from tests.helpers.cut_connections import Cut, Cutter
@@ -286,12 +287,22 @@ def test_a_connection_ends_with_its_block() -> None:
         connection.datasets()
 
 
+def test_there_is_one_way_to_connect() -> None:
+    """`inbounds.connect` takes and says what the client's own `connect` does."""
+    ours, its = (inspect.signature(way).parameters.values() for way in (inbounds.connect, connect))
+    assert [(one.name, one.kind, one.default) for one in ours] == [(one.name, one.kind, one.default) for one in its]
+    assert (inspect.getdoc(inbounds.connect) or "").replace("  Needs `inbounds[client]`.", "") == inspect.getdoc(
+        connect
+    )
+
+
 _WITHOUT = """
 import sys
 
 class Missing:
     def find_spec(self, name, path=None, target=None):
-        if name.partition(".")[0] in {"duckdb", "fastapi", "starlette", "uvicorn", "pydantic", "typer", "psycopg",
+        if name.partition(".")[0] in {"duckdb", "numpy", "flint", "sqlglot", "fastapi",
+                                      "starlette", "uvicorn", "pydantic", "typer", "psycopg",
                                       "pyspark", "joserfc", "scipy", "prometheus_client", "rich"}:
             raise ModuleNotFoundError(f"No module named {name!r}", name=name)
 
@@ -305,8 +316,8 @@ print(repr(found))
 
 
 @pytest.mark.slow
-def test_the_client_needs_httpx_and_sqlglot_only() -> None:
-    """Without databases, web frameworks and the command line the client is all there."""
+def test_the_client_needs_httpx_only() -> None:
+    """Without the engine, databases, web frameworks and the command line the client is all there."""
     done = subprocess.run(
         [sys.executable, "-c", _WITHOUT], capture_output=True, text=True, check=False, timeout=PATIENCE
     )
@@ -317,14 +328,11 @@ def test_the_client_needs_httpx_and_sqlglot_only() -> None:
 
 
 @pytest.mark.slow
-def test_without_httpx_the_extra_is_named() -> None:
+def test_without_httpx_the_remedy_is_named() -> None:
     """Who lacks httpx2 is told what to install, and the rest of the package works without it."""
     text = _WITHOUT.replace('"duckdb",', '"httpx2", "duckdb",')
     done = subprocess.run([sys.executable, "-c", text], capture_output=True, text=True, check=False, timeout=PATIENCE)
-    assert (
-        done.stderr.splitlines()[-1]
-        == "ImportError: querying a server needs httpx2 and sqlglot: pip install 'inbounds[client]'"
-    )
+    assert done.stderr.splitlines()[-1] == "ImportError: querying a server needs httpx2: pip install 'httpx2>=2.0,<3'"
 
 
 @pytest.mark.slow

@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 
 from inbounds.errors import ServerRefused
-from inbounds.query.answer.answer import PRACTICE
+from inbounds.results.answer import PRACTICE
 from tests.client.conftest import Clinic
 
 MEAN = "SELECT clinic, AVG(age) FROM visits GROUP BY clinic"

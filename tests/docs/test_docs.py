@@ -43,11 +43,12 @@ from inbounds.ledger import Ledger
 from inbounds.mechanisms import bounded_laplace
 from inbounds.published import Laplace, Staircase
 from inbounds.query import Dataset, Inspection
-from inbounds.query.answer.whole_range import NOTHING_LEARNT
+from inbounds.results.nothing_learnt import NOTHING_LEARNT
 from tests.helpers.demo_server import ADDRESS, served
+from tests.helpers.own_client import build_client
 from tests.helpers.programs import ROOT
 
-DOCUMENTS = sorted([*ROOT.glob("*.md"), *ROOT.glob("docs/**/*.md")])
+DOCUMENTS = sorted([*ROOT.glob("*.md"), *ROOT.glob("docs/**/*.md"), *ROOT.glob("clients/*/README.md")])
 LOADED = 'Dataset.load("clinic.toml")'
 NUMBER = r"-?\d+(?:\.\d+)?(?:e-?\d+)?"
 
@@ -155,6 +156,8 @@ def test_every_example_does_what_it_shows(
     if write_files(text, tmp_path) or LOADED in text:
         shutil.copytree(demonstration, tmp_path, dirs_exist_ok=True)
         monkeypatch.chdir(tmp_path)
+    if "inbounds_client" in text:
+        monkeypatch.syspath_prepend(str(build_client(tmp_path / "built")))
     blocks = len(re.findall(r"```(?:python|output)\b", text))
     if f'connect("{ADDRESS}")' not in text:
         assert run_document(text, document.name) == blocks

@@ -8,6 +8,7 @@ from collections.abc import Callable
 from itertools import count
 
 from inbounds.query import Dataset
+from inbounds.query.answer.kept_answer import write_kept
 from inbounds.query.engines import duckdb
 from tests.helpers.killed_children import kill_children
 
@@ -27,7 +28,7 @@ def ask(path: str, ready: Callable[[], None]) -> None:
         ready()
         for number in count():
             answer = query.ask(EPSILON, analyst="ana", request_id=f"{os.getpid()}-{number}", pooling=1)
-            os.write(sys.stdout.fileno(), f"{answer.request_id} {answer.dump()}\n".encode())
+            os.write(sys.stdout.fileno(), f"{answer.request_id} {write_kept(answer)}\n".encode())
 
 
 if __name__ == "__main__":

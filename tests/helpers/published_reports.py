@@ -8,8 +8,8 @@ from fractions import Fraction
 
 from inbounds.publish import PublishedTable, Report
 from inbounds.query import Answer
-from inbounds.query.answer.interval_cover import Cover
-from inbounds.query.answer.whole_range import WholeRange
+from inbounds.results.cover import Cover
+from inbounds.results.nothing_learnt import WholeRange
 
 EPSILON = Fraction(1, 3)
 HOSTILE = (

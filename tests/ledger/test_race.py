@@ -10,8 +10,8 @@ from pathlib import Path
 
 import pytest
 
+from inbounds.exact.amount import UNIT
 from inbounds.ledger import Ledger
-from inbounds.ledger.values.amount import UNIT
 from inbounds.ledger.values.cost import pure_rho
 from tests.helpers import killed_chargers, ledger_places
 from tests.helpers.ledger_places import Place

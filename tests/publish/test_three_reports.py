@@ -16,7 +16,7 @@ from typing import Any
 import pytest
 
 from inbounds.cli.main import main
-from inbounds.ledger.values.amount import fraction
+from inbounds.exact.amount import fraction
 from inbounds.publish import Report, destinations
 from inbounds.publish import run as running
 from inbounds.publish.destinations import read_report, verify, write

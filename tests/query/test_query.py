@@ -27,6 +27,7 @@ from inbounds.errors import (
 from inbounds.ledger import Ledger
 from inbounds.ledger.stores.store import Failure
 from inbounds.query import Answer, Dataset
+from inbounds.query.answer.kept_answer import read_kept, write_kept
 from inbounds.query.engines.duckdb import DuckDB
 from inbounds.query.engines.engine import Kind
 from tests.helpers.audit_tables import Told, contract, measures, using
@@ -325,7 +326,7 @@ def test_answers_are_kept_as_they_are() -> None:
         None,
         (((1, date(2026, 1, 2)),), (None,)),
     )
-    again = Answer.load(answer.dump(), Fraction(1, 3), "one")
+    again = read_kept(write_kept(answer), Fraction(1, 3), "one")
     assert again == answer
     assert [list(map(type, row)) for row in again.rows] == [list(map(type, row)) for row in rows]
 
@@ -369,7 +370,7 @@ def test_nothing_tells_what_was_there_before_the_noise(asked: Asked, monkeypatch
             query.ask(FAINT, analyst="ana", request_id="one")
     told.append(shown(caught.value))
     answer = query.ask(FAINT, analyst="ana", request_id="one")
-    told += [repr(answer), str(answer), answer.dump(), repr(query), repr(query.plan(1)), str(query.explain(1))]
+    told += [repr(answer), str(answer), write_kept(answer), repr(query), repr(query.plan(1)), str(query.explain(1))]
     told += [repr(asked.dataset), repr(asked.ledger), str(asked.ledger.statement())]
     told += [repr(entry) for entry in asked.ledger.statement().entries]
     asked.fail(EngineFailed("ConversionException"))

@@ -24,7 +24,7 @@ from typing import NamedTuple, NoReturn, TypeAlias
 from inbounds.bounds import times
 from inbounds.bounds.times import Values
 from inbounds.errors import InvalidBounds
-from inbounds.exact.rational import LONGEST_DIGITS, exact, rounded
+from inbounds.exact.rational import LONGEST_DIGITS, exact, rounded, write_fraction
 
 End: TypeAlias = "int | Fraction | float | date | time"
 _Read: TypeAlias = "int | Fraction | float"
@@ -81,14 +81,7 @@ def as_answer(value: Fraction, values: Values) -> int | Fraction | date | time:
 
 def write_end(end: End) -> str:
     """Return a date or a time as ISO, and a number exactly: as a decimal if that terminates, else as a fraction."""
-    if not isinstance(end, Fraction):
-        return str(end)
-    places = _decimal_places(end.denominator)
-    if places is None:
-        return str(end)
-    digits = str(abs(end.numerator) * 10**places // end.denominator).zfill(places + 1)
-    sign = "-" if end < 0 else ""
-    return f"{sign}{digits[:-places]}.{digits[-places:]}" if places else sign + digits
+    return write_fraction(end) if isinstance(end, Fraction) else str(end)
 
 
 def write(
@@ -123,15 +116,6 @@ def write_briefly(end: End) -> str:
     if isinstance(end, int | Fraction) and len(text) > LONGEST_DIGITS:
         return rounded(end, 17)
     return text
-
-
-def _decimal_places(denominator: int) -> int | None:
-    """Return how many decimals a fraction in lowest terms with this denominator has, None if without end."""
-    twos = (denominator & -denominator).bit_length() - 1
-    rest, fives = denominator >> twos, 0
-    while rest % 5 == 0:
-        rest, fives = rest // 5, fives + 1
-    return max(twos, fives) if rest == 1 else None
 
 
 def read(text: str) -> Written:

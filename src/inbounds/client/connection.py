@@ -17,7 +17,7 @@ from inbounds.errors import InvalidParameter, ServerUnreachable
 try:
     import httpx2
 except ImportError:
-    raise ImportError("querying a server needs httpx2: pip install 'inbounds[client]'") from None
+    raise ImportError("querying a server needs httpx2: pip install 'httpx2>=2.0,<3'") from None
 
 KEY = "INBOUNDS_KEY"
 """The environment variable that holds the key, if it is not given."""
@@ -30,8 +30,18 @@ AGAIN = {
 """What is worth asking again, by status and code: nothing of it was charged, or it is charged once only."""
 
 
+def connect(url: str, *, key: str | None = None, patience: float = 60, **options: Any) -> Connection:
+    """Connect to a server, which is then queried like a local table.
+
+    * `key`: your API key; by default the environment variable INBOUNDS_KEY.
+    * `patience`: for how many seconds a request is retried after a lost connection.
+    * `options`: passed to `httpx2.Client`, such as `verify` with the certificates of your own authority.
+    """
+    return Connection(url, key=key, patience=patience, **options)
+
+
 class Connection:
-    """A connection to a server, as returned by `inbounds.connect`."""
+    """A connection to a server, as returned by `connect`."""
 
     def __init__(self, url: str, *, key: str | None = None, patience: float = 60, **options: Any) -> None:
         self.url, local = _check_address(url)

@@ -8,24 +8,23 @@ from typing import TYPE_CHECKING, Any
 from urllib.parse import quote as quote_path
 
 from inbounds.client.remote_query import RemoteQuery
-from inbounds.client.remote_questions import RemoteQuestions
+from inbounds.client.remote_questions import ROW, RemoteQuestions
 from inbounds.client.written_select import WrittenSelect, write_condition
+from inbounds.display.dataset_listing import ColumnFacts, list_columns, list_tables
 from inbounds.display.facts import FactSheet
 from inbounds.display.listing import Lines, Listing
+from inbounds.display.sql_names import quote
 from inbounds.display.suggestion import list_names, suggest
 from inbounds.errors import InvalidQuestion
 from inbounds.exact.rational import shown
-from inbounds.query.answer.answer_json import read_answer
-from inbounds.query.columns.column import key_text
-from inbounds.query.expressions.condition import Condition
-from inbounds.query.expressions.expression import Expression
-from inbounds.query.overview import ColumnFacts, list_columns, quote
-from inbounds.query.tables.contract_tables import list_tables
-from inbounds.query.tables.table import ROW
+from inbounds.files.csv_text import key_text
+from inbounds.results.answer import Answer
+from inbounds.results.answer_json import read_answer
 
 if TYPE_CHECKING:
     from inbounds.client.connection import Connection
-    from inbounds.query import Answer
+    from inbounds.query.expressions.condition import Condition
+    from inbounds.query.expressions.expression import Expression
 
 
 class RemoteDataset(RemoteQuestions):

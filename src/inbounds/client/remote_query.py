@@ -14,19 +14,19 @@ from inbounds.display.facts import FactSheet
 from inbounds.display.listing import fold
 from inbounds.display.text import cut_line
 from inbounds.errors import InvalidParameter, InvalidQuestion, ServerRefused
+from inbounds.exact.amount import format_amount, units
 from inbounds.exact.decimals import typed_decimal
 from inbounds.exact.rational import shown
-from inbounds.ledger.values.amount import format_amount, units
-from inbounds.query.answer.answer_json import read_answer
-from inbounds.query.ask.epsilon_search import FoundEpsilon
-from inbounds.query.ask.options import read_row_count
-from inbounds.query.expressions.condition import Condition
-from inbounds.query.expressions.expression import Expression
-from inbounds.query.methods.wanted_error import Wanted, read_assumed_rows
+from inbounds.results.answer import Answer
+from inbounds.results.answer_json import read_answer
+from inbounds.results.found_epsilon import FoundEpsilon
+from inbounds.results.row_counts import read_assumed_rows, read_row_count
+from inbounds.results.wanted_error import Wanted
 
 if TYPE_CHECKING:
     from inbounds.client.remote_dataset import RemoteDataset
-    from inbounds.query import Answer
+    from inbounds.query.expressions.condition import Condition
+    from inbounds.query.expressions.expression import Expression
 
 
 @dataclass(frozen=True)

@@ -8,14 +8,16 @@ from typing import TYPE_CHECKING, Any
 
 from inbounds.client.remote_query import RemoteQuery, write_number
 from inbounds.client.written_select import WrittenSelect, write_condition, write_expression
+from inbounds.display.sql_names import quote
 from inbounds.errors import InvalidQuestion
-from inbounds.query.expressions.condition import Condition
-from inbounds.query.expressions.expression import Expression
-from inbounds.query.overview import quote
-from inbounds.query.tables.table import ROW
 
 if TYPE_CHECKING:
     from inbounds.client.remote_dataset import RemoteDataset
+    from inbounds.query.expressions.condition import Condition
+    from inbounds.query.expressions.expression import Expression
+
+ROW = "row"
+"""What a server says in place of the column that tells whose rows they are, where each row is a unit of its own."""
 
 
 class RemoteQuestions(ABC):

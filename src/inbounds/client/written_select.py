@@ -4,9 +4,11 @@ from __future__ import annotations
 
 from collections.abc import Iterable
 from dataclasses import dataclass, replace
+from typing import TYPE_CHECKING
 
-from inbounds.query.expressions.condition import Condition
-from inbounds.query.expressions.expression import Expression
+if TYPE_CHECKING:
+    from inbounds.query.expressions.condition import Condition
+    from inbounds.query.expressions.expression import Expression
 
 
 @dataclass(frozen=True)

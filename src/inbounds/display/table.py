@@ -97,7 +97,7 @@ class TextTable:
             from rich.text import Text  # noqa: PLC0415
         except ImportError as missing:
             raise ImportError(
-                "tables in colour are drawn by rich, which is not installed: pip install 'inbounds[rich]'; "
+                "tables in colour are drawn by rich, which is not installed: pip install 'rich>=13.9,<16'; "
                 "print the table for plain text"
             ) from missing
 

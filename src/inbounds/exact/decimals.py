@@ -12,7 +12,7 @@ The work is linear in the length of a text.
 from __future__ import annotations
 
 import re
-from decimal import Decimal, InvalidOperation
+from decimal import ROUND_HALF_EVEN, Context, Decimal, DivisionByZero, InvalidOperation, Overflow
 from fractions import Fraction
 
 DIGITS = 1_000
@@ -33,6 +33,18 @@ BLANKS = " \t"
 
 _VAST = 10**18
 """An exponent that no text is long enough to make up for with its zeros."""
+
+PLAIN = Context(
+    prec=28,
+    rounding=ROUND_HALF_EVEN,
+    Emin=-999_999,
+    Emax=999_999,
+    capitals=1,
+    clamp=0,
+    flags=[],
+    traps=[InvalidOperation, DivisionByZero, Overflow],
+)
+"""How Python computes with decimals at first, in full: a caller can also change what new contexts are made of."""
 
 
 def is_decimal(text: str) -> bool:

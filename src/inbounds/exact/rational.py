@@ -7,18 +7,19 @@ A float is read in one of two ways.  What people write, a step or an epsilon, is
 from __future__ import annotations
 
 import math
+import sys
 from datetime import timedelta
 from decimal import MAX_EMAX, MIN_EMIN, ROUND_HALF_EVEN, Context, Decimal
 from fractions import Fraction
-from typing import Any, TypeAlias, TypeGuard
-
-import numpy as np
+from typing import TYPE_CHECKING, Any, TypeAlias, TypeGuard, cast
 
 from inbounds.errors import InboundsError, InvalidBounds
 
+if TYPE_CHECKING:
+    import numpy as np
+
 Number: TypeAlias = "int | float | Fraction | Decimal | np.integer[Any] | np.floating[Any]"
-_NOT_NUMBERS = (bool, np.timedelta64)  # though Python and NumPy count them among the integers
-_KINDS = (int, float, Fraction, Decimal, np.integer, np.floating)
+_KINDS = (int, float, Fraction, Decimal)
 
 # Every double fits, and the digits of every number that fits are within what Python will print.
 LIMIT_BITS = 2048
@@ -35,22 +36,40 @@ LONGEST_DIGITS = 20
 
 def is_number(value: object) -> TypeGuard[Number]:
     """Return whether `value` is of a kind that stands for one real number; NaN and the infinities are such."""
-    return isinstance(value, _KINDS) and not isinstance(value, _NOT_NUMBERS)
+    if isinstance(value, _KINDS):
+        return not isinstance(value, bool)
+    return _is_numpy_integer(value) or _is_numpy_float(value)
+
+
+def _is_numpy_integer(value: object) -> TypeGuard[np.integer[Any]]:
+    return _is_of_numpy(value, "integer") and not _is_of_numpy(value, "timedelta64")  # which NumPy takes for one
+
+
+def _is_numpy_float(value: object) -> TypeGuard[np.floating[Any]]:
+    return _is_of_numpy(value, "floating")
+
+
+def _is_of_numpy(value: object, kind: str) -> bool:
+    """Return whether a value is of a kind of NumPy: nothing is that, as long as nobody has imported NumPy."""
+    numpy = sys.modules.get("numpy")
+    return numpy is not None and isinstance(value, getattr(numpy, kind, ()))
 
 
 def infinity(value: object) -> int:
     """Return 1 for plus infinity, -1 for minus infinity and 0 for anything else."""
     if isinstance(value, Decimal):
         return (-1 if value.is_signed() else 1) if value.is_infinite() else 0
-    if isinstance(value, (float, np.floating)):
+    if isinstance(value, float) or _is_numpy_float(value):
         return int(value == math.inf) - int(value == -math.inf)
     return 0
 
 
 def finite_ratio(number: Number) -> tuple[int, int] | None:
     """Return `number` as numerator and denominator in lowest terms, None for NaN and the infinities."""
+    if not isinstance(number, _KINDS) and _is_numpy_integer(number):
+        return int(number), 1
     try:
-        return int(number).as_integer_ratio() if isinstance(number, np.integer) else number.as_integer_ratio()
+        return cast("int | float | Fraction | Decimal | np.floating[Any]", number).as_integer_ratio()
     except (ValueError, OverflowError):
         return None
 
@@ -110,9 +129,11 @@ def _plain_decimal(number: float) -> tuple[int, int] | None:
 
 def _as_printed(number: object) -> object:
     """Return a finite float as the decimal that it prints as, anything else as it is."""
-    if not isinstance(number, float | np.floating) or not math.isfinite(number):
+    if isinstance(number, float):
+        return Decimal(float.__repr__(number)) if math.isfinite(number) else number
+    if not _is_numpy_float(number) or not math.isfinite(number):
         return number
-    return Decimal(float.__repr__(number) if isinstance(number, float) else np.format_float_scientific(number))
+    return Decimal(sys.modules["numpy"].format_float_scientific(number))
 
 
 def _is_vast(number: object) -> bool:
@@ -169,6 +190,25 @@ def rounded(number: int | Fraction, digits: int) -> str:
 def has_decimals(denominator: int) -> bool:
     """Return whether fractions with this denominator are decimals: 2 and 5 are its only factors."""
     return 10 ** denominator.bit_length() % denominator == 0
+
+
+def write_fraction(x: Fraction) -> str:
+    """Return a fraction exactly: as a decimal without an exponent if that terminates, else as a quotient."""
+    places = _decimal_places(x.denominator)
+    if places is None:
+        return str(x)
+    digits = str(abs(x.numerator) * 10**places // x.denominator).zfill(places + 1)
+    sign = "-" if x < 0 else ""
+    return f"{sign}{digits[:-places]}.{digits[-places:]}" if places else sign + digits
+
+
+def _decimal_places(denominator: int) -> int | None:
+    """Return how many decimals a fraction in lowest terms with this denominator has, None if without end."""
+    twos = (denominator & -denominator).bit_length() - 1
+    rest, fives = denominator >> twos, 0
+    while rest % 5 == 0:
+        rest, fives = rest // 5, fives + 1
+    return max(twos, fives) if rest == 1 else None
 
 
 def as_decimal(numerator: int, denominator: int) -> Decimal:

@@ -11,21 +11,11 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from contextlib import contextmanager
-from decimal import ROUND_HALF_EVEN, Context, DivisionByZero, InvalidOperation, Overflow, localcontext
+from decimal import localcontext
 
 import numpy as np
 
-PLAIN = Context(
-    prec=28,
-    rounding=ROUND_HALF_EVEN,
-    Emin=-999_999,
-    Emax=999_999,
-    capitals=1,
-    clamp=0,
-    flags=[],
-    traps=[InvalidOperation, DivisionByZero, Overflow],
-)
-"""What Python starts with: said in full, for a caller can also change what new contexts are made of."""
+from inbounds.exact.decimals import PLAIN
 
 
 @contextmanager

@@ -47,3 +47,8 @@ def write_table(names: Iterable[str], rows: Iterable[Iterable[object]]) -> bytes
     writer.writerow(names)
     writer.writerows(rows)
     return text.getvalue().encode()
+
+
+def key_text(key: str | int | bool) -> str:
+    """Return a category as a csv file has it, and as the left side of a line in TOML has it."""
+    return str(key).lower() if isinstance(key, bool) else str(key)

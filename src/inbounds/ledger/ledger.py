@@ -10,6 +10,7 @@ from types import TracebackType
 from uuid import uuid4
 
 from inbounds.errors import InvalidParameter, LedgerUnavailable
+from inbounds.exact.amount import Amount, change, delta_units, fraction
 from inbounds.ledger.copies.backup import back_up
 from inbounds.ledger.record.agreement import agree, record, refuse_other_terms, terms_of
 from inbounds.ledger.record.answers import answer_to, repeat_receipt, store_answer
@@ -27,7 +28,6 @@ from inbounds.ledger.stores.place import open_store
 from inbounds.ledger.stores.schema import KNOWS_RESTORES
 from inbounds.ledger.stores.store import Failure, Store
 from inbounds.ledger.values.address import is_server, without_secrets
-from inbounds.ledger.values.amount import Amount, change, delta_units, fraction
 from inbounds.ledger.values.caps import Caps
 from inbounds.ledger.values.cost import Cost, pure_rho
 from inbounds.ledger.values.entry import Entry, Head

@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Any
 
 from inbounds.display.progress import Progress
 from inbounds.errors import InvalidParameter, LedgerConflict
-from inbounds.ledger.values.amount import fraction, units
+from inbounds.exact.amount import fraction, units
 from inbounds.ledger.values.cost import pure_rho
 from inbounds.query.dataset import Dataset
 from inbounds.query.methods.plan import rho_of

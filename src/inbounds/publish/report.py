@@ -14,8 +14,8 @@ from functools import cached_property
 from typing import Any, Literal
 
 from inbounds.bounds.notation import write_end
-from inbounds.query.answer.answer import Answer
-from inbounds.query.answer.answer_json import read_answer, write_answer
+from inbounds.results.answer import Answer
+from inbounds.results.answer_json import read_answer, write_answer
 
 FORMAT = "inbounds report 1"
 

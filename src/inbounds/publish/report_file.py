@@ -26,9 +26,9 @@ from sqlglot.errors import TokenError
 
 from inbounds.display.suggestion import find_nearest, list_names
 from inbounds.errors import InvalidParameter, InvalidQuestion, InvalidReport
+from inbounds.exact.amount import format_amount, fraction, units
 from inbounds.exact.decimals import typed_decimal
 from inbounds.exact.rational import as_written, shown
-from inbounds.ledger.values.amount import format_amount, fraction, units
 from inbounds.publish.report import EDITION, LONGEST_NAME, NAME, ChartKind
 from inbounds.publish.sql_tokens import read_comments, slice_of, split_at, tokenize, unclosed_line
 from inbounds.query.ask.privacy_options import cut_options, drop_options

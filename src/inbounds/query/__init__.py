@@ -18,13 +18,13 @@ from inbounds.errors import (
     QueryError,
     UselessQuestion,
 )
-from inbounds.query.answer.answer import Answer
 from inbounds.query.answer.explanation import ExplainedPart, Explanation
 from inbounds.query.custodian.inspection import Inspection
 from inbounds.query.dataset import Dataset
 from inbounds.query.expressions.expression import case, column
 from inbounds.query.grammar.rows import read_expression as expression
 from inbounds.query.query import Query
+from inbounds.results.answer import Answer
 
 __all__ = [
     "Answer",

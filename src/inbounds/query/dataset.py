@@ -23,8 +23,8 @@ from typing import Any
 from weakref import finalize
 
 from inbounds.errors import InvalidParameter, InvalidQuestion
+from inbounds.exact.amount import LIMIT
 from inbounds.ledger import Ledger
-from inbounds.ledger.values.amount import LIMIT
 from inbounds.ledger.values.terms import Terms
 from inbounds.query.answer.budget_forecast import BudgetForecast
 from inbounds.query.ask.account import Account, Where

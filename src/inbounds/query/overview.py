@@ -6,33 +6,25 @@ All of it is public: it follows from the contract, and no row is looked at.
 from __future__ import annotations
 
 from abc import ABC, abstractmethod
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Iterator, Mapping
 from datetime import date
 from typing import Self
 
-from sqlglot.dialects.duckdb import DuckDB
-
+from inbounds.display.dataset_listing import ColumnFacts, list_columns
 from inbounds.display.listing import Lines, Listing
+from inbounds.display.sql_names import quote
 from inbounds.display.suggestion import list_names
 from inbounds.errors import InvalidQuestion
-from inbounds.query.columns.column import Column, Keys, Numbers, as_value, key_text
+from inbounds.files.csv_text import key_text
+from inbounds.query.columns.column import Column, Keys, Numbers, as_value
 from inbounds.query.columns.derived_column import Derived
 from inbounds.query.columns.kind import TRUTH_KEY, WHOLE_KEY
-from inbounds.query.contract.descriptions import DESCRIPTION
 from inbounds.query.expressions.node import literal
 from inbounds.query.tables.contract_tables import Tables
 from inbounds.query.tables.table import Table
 
-COLUMNS_HEAD = ("table", "column", "type", "values", "made of")
-
-WORDS = {word for words in DuckDB.Tokenizer.KEYWORDS for word in words.split()}
-"""Words of SQL, which a name must not be without quotes."""
-
 MOST_GROUPS = 50
 """An example groups by a column with no more categories than this, if there is one."""
-
-ColumnFacts = tuple[str, str, str, str]
-"""What a column is called, its type in words, its values and what it is made of."""
 
 
 class Overview(ABC):
@@ -70,19 +62,6 @@ class Overview(ABC):
         except InvalidQuestion:  # a name that the grammar cannot take, for one
             return False
         return True
-
-
-def list_columns(columns: Mapping[str, Iterable[ColumnFacts]], words: Mapping[str, Mapping[str, str]]) -> Listing:
-    """Return the columns of some tables, by name, as a table for people; one table need not be named.
-
-    What is said of them in words stands beside them, if there is anything.
-    """
-    several = len(columns) > 1
-    head: tuple[str, ...] = COLUMNS_HEAD
-    rows: list[tuple[str, ...]] = [(table, *facts) for table, known in columns.items() for facts in known]
-    if any(words.get(table) for table in columns):
-        head, rows = (*head, DESCRIPTION), [(*row, words.get(row[0], {}).get(row[1], "")) for row in rows]
-    return Listing(head, tuple(rows)) if several else Listing(head[1:], tuple(row[1:] for row in rows))
 
 
 def describe_columns(columns: Mapping[str, Column]) -> list[ColumnFacts]:
@@ -187,9 +166,3 @@ def _middle(column: Numbers) -> str:
     low, high = column.ends
     middle = as_value(column, (low + high) / 2 if column.bounds.step is None else column.value(column.steps // 2))
     return f"'{middle}'" if isinstance(middle, date) else str(middle)
-
-
-def quote(name: str) -> str:
-    """Return a name as SQL has it: in quotes if it is not a plain word, or one of SQL's own."""
-    text = name.replace('"', '""')
-    return name if name.isascii() and name.isidentifier() and name.upper() not in WORDS else f'"{text}"'

@@ -15,10 +15,11 @@ from inbounds.display.text import cut_line
 from inbounds.errors import InvalidParameter, InvalidQuestion, UselessQuestion
 from inbounds.exact.rational import as_written, shown
 from inbounds.exact.surroundings import sheltered
-from inbounds.query.answer.answer import Answer, columns_of
 from inbounds.query.answer.apply_view import Viewer
 from inbounds.query.answer.boundary_remarks import remark_edges
 from inbounds.query.answer.explanation import Explanation
+from inbounds.query.answer.kept_answer import longest_kept
+from inbounds.query.answer.made_answer import columns_of, cover_intervals, make_answer
 from inbounds.query.answer.public_part import PublicPart
 from inbounds.query.answer.released.leaf import KeyRef, MeasureRef, kind_of, kind_of_measure, measures_in
 from inbounds.query.answer.released.needed_cells import IsOne, never, raise_confidence
@@ -27,8 +28,8 @@ from inbounds.query.answer.released.window import windows_in
 from inbounds.query.answer.running_totals import running_place, running_window
 from inbounds.query.answer.view import AS_RELEASED, View, ViewColumn, write_over
 from inbounds.query.ask.derive import derive
-from inbounds.query.ask.epsilon_search import FoundEpsilon, cap_of, search_epsilon
-from inbounds.query.ask.options import read_confidence, read_pooling, read_row_count, settle_cost
+from inbounds.query.ask.epsilon_search import cap_of, search_epsilon
+from inbounds.query.ask.options import read_confidence, read_pooling, settle_cost
 from inbounds.query.ask.quantile_intervals import (
     add_quantile_intervals,
     describe_at_once,
@@ -50,6 +51,9 @@ from inbounds.query.question.quantile import Quantile
 from inbounds.query.question.question import Question, binned_call, sql_of
 from inbounds.query.question.shared_measures import Quantiles, Shared
 from inbounds.query.sql.shown.view import parse_released
+from inbounds.results.answer import Answer
+from inbounds.results.found_epsilon import FoundEpsilon
+from inbounds.results.row_counts import read_row_count
 
 if TYPE_CHECKING:
     from inbounds.ledger import Ledger
@@ -325,15 +329,15 @@ class Query:
     ) -> Answer:
         """Return private answers to all questions as one table, as it is kept."""
         answers = add_quantile_intervals(plans, self.places, self.asked, answers, confidences)
-        return Answer.of(plans, self.places, answers, "", confidence)
+        return make_answer(plans, self.places, answers, "", confidence)
 
     def longest(self, plans: Sequence[Plan], asked: Mapping[str, Any] | None) -> int:
         """Return how long the text of that table can get, whatever is drawn."""
-        return Answer.longest(plans, self.places, asked)
+        return longest_kept(plans, self.places, asked)
 
     def remarks(self, released: Answer) -> tuple[str, ...]:
         """Return what there is to say about the released numbers."""
-        released = released.about(self.questions, self.places, self.asked)
+        released = cover_intervals(released, self.questions, self.places, self.asked)
         quantiles = remark_quantiles(released, self.questions, self.places, self.asked)
         return *remark_edges(released, self.questions[0], self.asked), *quantiles
 
@@ -466,7 +470,7 @@ class Query:
 
     def view(self, released: Answer) -> Answer:
         """Return what was released as it is shown: columns, rows and their order."""
-        released = released.about(self.questions, self.places, self.asked)
+        released = cover_intervals(released, self.questions, self.places, self.asked)
         return self._with_practice(Viewer.of(released, self.questions, self.asked).apply(self.shown))
 
     @sheltered()

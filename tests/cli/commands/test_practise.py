@@ -7,7 +7,7 @@ from pathlib import Path
 import pytest
 
 from inbounds.query import Dataset
-from inbounds.query.answer.answer import PRACTICE
+from inbounds.results.answer import PRACTICE
 from tests.cli.conftest import Type, within_80
 
 CLINIC = ("--dataset", "clinic.toml")

@@ -9,8 +9,8 @@ from typing import Any
 import pytest
 
 from inbounds.errors import InvalidParameter, LedgerBroken
+from inbounds.exact.amount import UNIT
 from inbounds.ledger import Entry, Head, Ledger
-from inbounds.ledger.values.amount import UNIT
 from inbounds.ledger.values.entry import FIELDS, START
 from tests.helpers import ledger_places
 from tests.helpers.ledger_places import Place

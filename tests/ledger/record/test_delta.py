@@ -14,9 +14,9 @@ from typing import Any
 import pytest
 
 from inbounds.errors import BudgetExceeded, InvalidParameter, LedgerBroken, LedgerConflict
+from inbounds.exact.amount import DELTA_UNIT, UNIT, format_delta
 from inbounds.ledger import Ledger
 from inbounds.ledger.stores.store import Failure
-from inbounds.ledger.values.amount import DELTA_UNIT, UNIT, format_delta
 from inbounds.ledger.values.caps import Caps
 from inbounds.ledger.values.cost import Cost, pure_rho
 from inbounds.privacy.rho import bounded_range, greatest_rho, pure

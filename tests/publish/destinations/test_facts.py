@@ -5,8 +5,8 @@ from __future__ import annotations
 from dataclasses import replace
 
 from inbounds.publish.destinations.facts import ADVICE_TO_ANALYSTS, describe_sheet, notes_of
-from inbounds.query.answer.whole_range import TOO_FEW_ROWS
 from inbounds.query.methods.contribution_bound import ADVICE, IN_FORCE, NOT_IN_NOISE, WHERE_EXPLAINED
+from inbounds.results.nothing_learnt import TOO_FEW_ROWS
 from tests.helpers.published_reports import PRACTICE, YEAR
 
 

@@ -12,8 +12,8 @@ from typing import Any
 import pytest
 
 from inbounds.query import Answer
-from inbounds.query.answer.answer import NO_ROOM
 from inbounds.query.methods.contribution_bound import ADVICE, IN_FORCE, NOT_IN_NOISE, WHERE_EXPLAINED
+from inbounds.results.answer_table import NO_ROOM
 from tests.helpers.audit_tables import Playground, contract
 
 COLUMNS = """

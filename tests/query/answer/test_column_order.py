@@ -9,7 +9,7 @@ import pytest
 
 from inbounds.errors import InvalidQuestion
 from inbounds.query import Answer
-from inbounds.query.answer.answer_json import read_answer, write_answer
+from inbounds.results.answer_json import read_answer, write_answer
 from inbounds.server.pages.parts.answer_table import describe_answer
 from tests.helpers.months_clinic import months_clinic
 

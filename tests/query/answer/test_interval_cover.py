@@ -8,7 +8,8 @@ from pathlib import Path
 import pytest
 
 from inbounds.query import Answer
-from inbounds.query.answer.interval_cover import CAVEAT, Cover, interval_name
+from inbounds.query.answer.kept_answer import read_kept
+from inbounds.results.cover import CAVEAT, Cover, interval_name
 from tests.helpers.audit_tables import Playground, contract
 
 COLUMNS = """
@@ -147,6 +148,6 @@ def test_no_interval_is_called_surer_than_it_is(confidence: float, name: str) ->
 def test_where_nothing_is_known_the_rider_is_there() -> None:
     """An answer of which nobody says what its intervals cover has the rider: the safe side."""
     kept = '{"columns":["count"],"rows":[[4]],"noise":[[1.0]],"intervals":[[[1,6]]],"confidence":0.95}'
-    answer = Answer.load(kept, 1, "r")  # type: ignore[arg-type]
+    answer = read_kept(kept, 1, "r")  # type: ignore[arg-type]
     assert answer.interval_names == ("95 % interval (noise only)",)
     assert answer.caveat == CAVEAT

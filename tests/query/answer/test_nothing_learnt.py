@@ -11,9 +11,10 @@ import pytest
 
 from inbounds.plot.tables import learnt_values
 from inbounds.query import Answer
-from inbounds.query.answer.answer_json import read_answer, write_answer
-from inbounds.query.answer.whole_range import NOTHING_LEARNT, TOO_FEW_ROWS, WholeRange, mark_whole_ranges
+from inbounds.query.answer.whole_range import mark_whole_ranges
 from inbounds.query.methods.moments.moments import MomentsOfColumns
+from inbounds.results.answer_json import read_answer, write_answer
+from inbounds.results.nothing_learnt import NOTHING_LEARNT, TOO_FEW_ROWS, WholeRange
 from inbounds.server.pages.parts.answer_table import describe_answer
 from tests.helpers.audit_tables import Playground, contract
 

@@ -9,7 +9,8 @@ from pathlib import Path
 import duckdb
 import pytest
 
-from inbounds.query import Answer, Dataset
+from inbounds.query import Dataset
+from inbounds.query.answer.kept_answer import read_kept
 from tests.helpers import killed_askers
 from tests.helpers.audit_tables import contract
 from tests.helpers.killed_askers import EPSILON
@@ -64,6 +65,6 @@ def test_every_answer_that_left_was_charged(folder: Path) -> None:
         for request in [*unanswered[:5], lines[0][0]]:
             query.ask(EPSILON, analyst="ana", request_id=request, pooling=1)
         again = query.ask(EPSILON, analyst="ana", request_id=lines[0][0], pooling=1)
-        assert again == Answer.load(lines[0][1], Fraction(str(EPSILON)), lines[0][0], again.row_limit)
+        assert again == read_kept(lines[0][1], Fraction(str(EPSILON)), lines[0][0], again.row_limit)
         assert ledger.balance("visits").spent == spent
         assert ledger.verify().ok

@@ -17,6 +17,7 @@ from inbounds.ledger import Ledger, Receipt
 from inbounds.ledger.values.names import LONGEST_TEXT
 from inbounds.query import Answer, Dataset
 from inbounds.query.answer import unfinished_table
+from inbounds.query.answer.kept_answer import write_kept
 from inbounds.query.ask import draw
 from inbounds.query.ask.discovery import _read_key, _write_record
 from inbounds.query.ask.key_selection import KeySelection
@@ -69,12 +70,11 @@ def raising(error: BaseException) -> Callable[..., Any]:
 
 def raising_when_drawn(error: BaseException) -> Callable[..., str]:
     """Return a way to write answers that raises for one that was drawn, and not for the longest that there can be."""
-    write = Answer.dump
 
     def raised(answer: Answer) -> str:
         if answer.confidence == CONFIDENCE:
             raise error
-        return write(answer)
+        return write_kept(answer)
 
     return raised
 
@@ -96,7 +96,7 @@ def test_a_failure_after_the_draw_is_kept(
         if where == "drawing":
             patch.setattr(OneNumber, "answer_all", raising(error))
         else:
-            patch.setattr(Answer, "dump", raising_when_drawn(error))
+            patch.setattr("inbounds.query.ask.steps.write_kept", raising_when_drawn(error))
         with pytest.raises(AnswerFailed) as first:
             query.ask(1, analyst="ana", request_id="one", pooling=1, confidence=CONFIDENCE)
         told.append(str(first.value))
@@ -121,7 +121,7 @@ def test_an_interrupt_is_as_a_kill(place: Playground, monkeypatch: pytest.Monkey
     """After an interrupt nothing is kept, since nothing was seen: the same request id answers later, free of charge."""
     query = place.dataset.count()
     with monkeypatch.context() as patch:
-        patch.setattr(Answer, "dump", raising_when_drawn(KeyboardInterrupt()))
+        patch.setattr("inbounds.query.ask.steps.write_kept", raising_when_drawn(KeyboardInterrupt()))
         with pytest.raises(KeyboardInterrupt):
             query.ask(1, analyst="ana", request_id="one", pooling=1, confidence=CONFIDENCE)
     assert query.ask(1, analyst="ana", request_id="one", pooling=1).value >= 0

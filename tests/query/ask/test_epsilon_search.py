@@ -12,7 +12,8 @@ from inbounds.errors import InvalidParameter
 from inbounds.query import Dataset
 from inbounds.query.ask.epsilon_search import LEAST, PER_DECADE, decimal_at, search_epsilon
 from inbounds.query.methods.plan import Plan
-from inbounds.query.methods.wanted_error import ROWS_REMEDY, Wanted, predict_errors
+from inbounds.query.methods.predicted_error import ROWS_REMEDY, predict_errors
+from inbounds.results.wanted_error import Wanted
 from tests.helpers.hospital import hospital
 
 MEASURES = [

@@ -11,7 +11,7 @@ import numpy as np
 import pytest
 from scipy import stats
 
-from inbounds.query.answer.answer_json import read_answer, write_answer
+from inbounds.results.answer_json import read_answer, write_answer
 from tests.helpers.audit_tables import Playground, contract
 
 COLUMNS = """

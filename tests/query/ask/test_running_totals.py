@@ -13,7 +13,7 @@ import pytest
 
 from inbounds.errors import LedgerConflict
 from inbounds.query import Dataset
-from inbounds.query.answer.answer import Answer
+from inbounds.query.answer.kept_answer import read_kept, write_kept
 from inbounds.query.ask.steps import longest_text
 from inbounds.query.methods.joint.running_table import RunningTable
 from inbounds.query.question.question import sql_of
@@ -179,7 +179,7 @@ def test_an_answer_of_before_is_still_found(dataset: Dataset, more: list[str]) -
         dataset.name, "ana", 1, request_id=request, fingerprint=fingerprint, terms=dataset.terms
     )
     kept = dataset.sql(COUNTS).ask(1, analyst="ana").released
-    dataset.ledger.answered(receipt, kept.dump())
+    dataset.ledger.answered(receipt, write_kept(kept))
     before = spent(dataset)
     totals = query.ask(1, analyst="ana", request_id=request)
     assert [row[1] for row in totals.rows] == list(accumulate(row[1] for row in kept.rows))
@@ -202,11 +202,11 @@ def test_what_is_kept_fits_and_is_read_as_it_was(dataset: Dataset) -> None:
     """The text that is kept is no longer than was foreseen, and reading it gives what was written."""
     query = dataset.sql(RUNNING)
     released = query.ask("0.000001", analyst="ana").released
-    text = released.dump()
+    text = write_kept(released)
     assert len(text) <= longest_text(query, query.plans("0.000001"))
-    read = Answer.load(text, released.epsilon, released.request_id)
+    read = read_kept(text, released.epsilon, released.request_id)
     assert read.running == released.running
-    assert "running" not in json.loads(dataset.sql(COUNTS).ask(1, analyst="ana").released.dump())
+    assert "running" not in json.loads(write_kept(dataset.sql(COUNTS).ask(1, analyst="ana").released))
 
 
 def test_what_the_limit_cuts_is_in_the_intervals_once(tmp_path: Path) -> None:
@@ -217,7 +217,7 @@ def test_what_the_limit_cuts_is_in_the_intervals_once(tmp_path: Path) -> None:
         query = visits.dataset.sql(RUNNING)
         answer = query.ask(1, analyst="ana", request_id="one")
         entries = visits.dataset.ledger.statement("visits", "ana").entries
-        (kept,) = (Answer.load(entry.text, answer.epsilon, "one") for entry in entries if entry.kind == "answer")
+        (kept,) = (read_kept(entry.text, answer.epsilon, "one") for entry in entries if entry.kind == "answer")
     assert kept.running is not None
     pairs = zip(answer.intervals, kept.running.intervals, strict=True)
     assert {(a[0] - b[0], a[1] - b[1]) for (a,), b in pairs if a is not None} <= {(0, 7), (0, 8)}

@@ -12,9 +12,9 @@ from scipy import stats
 
 from inbounds.errors import InvalidParameter
 from inbounds.query import Answer
-from inbounds.query.answer.answer_json import read_answer, write_answer
-from inbounds.query.answer.interval_cover import AT_ONCE_CAVEAT
 from inbounds.query.ask.options import check_at_once
+from inbounds.results.answer_json import read_answer, write_answer
+from inbounds.results.cover import AT_ONCE_CAVEAT
 from inbounds.server.pages.parts.answer_table import describe_answer
 from tests.helpers.audit_tables import Playground, contract
 

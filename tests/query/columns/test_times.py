@@ -13,12 +13,13 @@ import pytest
 
 from inbounds import Bounds
 from inbounds.errors import InvalidContract, InvalidQuestion, LedgerConflict
-from inbounds.query import Answer, Dataset, Query, column
-from inbounds.query.answer.answer_json import read_answer, write_answer
+from inbounds.query import Dataset, Query, column
+from inbounds.query.answer.kept_answer import read_kept, write_kept
 from inbounds.query.columns import integer_expression as w
 from inbounds.query.columns.column import Numbers
 from inbounds.query.columns.integer_range import Range, Ranges
 from inbounds.query.engines.parquet_file import parquet_bytes
+from inbounds.results.answer_json import read_answer, write_answer
 
 CONTRACT = """
 [dataset]
@@ -126,7 +127,7 @@ def test_an_answer_about_times_is_possible_and_kept(visits: Dataset, text: str) 
     query = visits.sql(text)
     answer = query.ask(5, analyst="ana", request_id="one")
     assert read_answer(json.loads(json.dumps(write_answer(answer)))).rows == answer.rows
-    kept = Answer.load(answer.released.dump(), answer.epsilon, answer.request_id)
+    kept = read_kept(write_kept(answer.released), answer.epsilon, answer.request_id)
     assert kept.rows == answer.released.rows
     assert visits.sql(text).ask(5, analyst="ana", request_id="one").rows == answer.rows
     for row in answer.rows:

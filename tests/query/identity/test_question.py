@@ -10,6 +10,7 @@ import pytest
 
 from inbounds.errors import InvalidQuestion, LedgerConflict
 from inbounds.query import Dataset, column
+from inbounds.query.answer.kept_answer import write_kept
 from inbounds.query.expressions.expression import case
 from inbounds.query.identity.question import identity_of
 from inbounds.query.query import Query
@@ -165,7 +166,7 @@ def charge_as_before(dataset: Dataset, query: Query, request_id: str) -> None:
         fingerprint=sha256("\0".join(facts).encode()).hexdigest(),
         terms=dataset.terms,
     )
-    dataset.ledger.answered(receipt, query.ask(1, analyst="ana").released.dump())
+    dataset.ledger.answered(receipt, write_kept(query.ask(1, analyst="ana").released))
 
 
 def test_an_answer_of_before_is_still_found(dataset: Dataset) -> None:

@@ -12,10 +12,10 @@ from typing import Any
 import pytest
 
 from inbounds.query import Answer
-from inbounds.query.answer.answer_json import read_answer, write_answer
-from inbounds.query.answer.interval_cover import CAVEAT, CUT_CAVEAT, Cover
 from inbounds.query.methods.contribution_bound import NOT_IN_NOISE
 from inbounds.query.methods.cut_rows import CutRows
+from inbounds.results.answer_json import read_answer, write_answer
+from inbounds.results.cover import CAVEAT, CUT_CAVEAT, Cover
 from tests.helpers.audit_tables import Playground, contract
 
 COLUMNS = """

@@ -12,12 +12,12 @@ import pytest
 
 from inbounds.errors import InvalidContract, InvalidParameter
 from inbounds.query import Answer, Dataset, Inspection
-from inbounds.query.answer.answer import PRACTICE
-from inbounds.query.answer.answer_json import read_answer, write_answer
 from inbounds.query.contract.contract import Contract
 from inbounds.query.practice.copied_contract import copy_contract
 from inbounds.query.practice.practice_engines import PracticeTables, make_tables
 from inbounds.query.tables.contract_tables import Tables
+from inbounds.results.answer import PRACTICE
+from inbounds.results.answer_json import read_answer, write_answer
 from tests.helpers.corpus import clinic
 from tests.helpers.corpus.derived_columns import DERIVED_COLUMNS
 from tests.helpers.corpus.measured import MEASURED

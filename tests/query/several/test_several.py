@@ -10,6 +10,7 @@ import pytest
 
 from inbounds.errors import BudgetExceeded, InvalidQuestion
 from inbounds.query import Dataset
+from inbounds.query.answer.kept_answer import write_kept
 from tests.helpers.months_clinic import months_clinic
 
 BY_CLINIC = "SELECT clinic, COUNT(*) AS n FROM visits GROUP BY clinic"
@@ -78,7 +79,7 @@ def test_no_answer_is_longer_than_was_foreseen(visits: Dataset, sql: str) -> Non
     """The text that is kept of a statement is never longer than what is refused before the charge."""
     query = visits.sql(sql)
     answer = query.ask(1, analyst="ana")
-    assert len(answer.released.dump()) <= query.longest(query.plans(1), answer.asked)
+    assert len(write_kept(answer.released)) <= query.longest(query.plans(1), answer.asked)
 
 
 def test_the_same_select_is_asked_once(visits: Dataset) -> None:

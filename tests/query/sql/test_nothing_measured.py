@@ -10,7 +10,7 @@ import pytest
 
 from inbounds.errors import InvalidQuestion
 from inbounds.query import Answer, Dataset
-from inbounds.query.answer.answer_json import write_answer
+from inbounds.results.answer_json import write_answer
 from tests.helpers.engine_places import InParquet
 
 CONTRACT = """

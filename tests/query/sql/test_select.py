@@ -13,6 +13,7 @@ from scipy import stats
 
 from inbounds.errors import InvalidQuestion, LedgerConflict
 from inbounds.query import Answer, Dataset, Query
+from inbounds.query.answer.kept_answer import read_kept
 from tests.helpers.audit_tables import Playground, contract
 
 COLUMNS = """
@@ -276,7 +277,7 @@ def test_the_same_request_is_shown_in_another_way_for_nothing(visits: Dataset) -
         entry.text for entry in visits.ledger.statement("visits").entries
         if entry.kind == "answer" and entry.request_id == "again"
     ]  # fmt: skip
-    assert Answer.load(kept, first.epsilon, "again", first.row_limit) == first
+    assert read_kept(kept, first.epsilon, "again", first.row_limit) == first
 
 
 def test_what_follows_from_an_owned_table_is_shown_too(visits: Dataset) -> None:

@@ -11,7 +11,7 @@ import pytest
 
 from inbounds.errors import InvalidQuestion
 from inbounds.query import Dataset
-from inbounds.query.answer.answer import Answer
+from inbounds.results.answer import Answer
 from tests.helpers.hospital import OF_WARDS, WARDS, hospital
 from tests.helpers.months_clinic import months_clinic
 

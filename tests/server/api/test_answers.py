@@ -17,7 +17,6 @@ import pytest
 
 from inbounds.errors import EngineFailed, InvalidParameter, InvalidQuestion, LedgerUnavailable, RequestReused
 from inbounds.ledger import Ledger
-from inbounds.query import Answer
 from inbounds.query.engines.engine import Engine
 from inbounds.query.methods.method import OneNumber
 from inbounds.server.api import datasets
@@ -322,7 +321,7 @@ def test_whatever_is_raised_after_a_statement_leaves_at_a_tick(
         raise error
 
     monkeypatch.setattr(asking, "Ticks", Counted)
-    monkeypatch.setattr(Answer, "load", unreadable)
+    monkeypatch.setattr("inbounds.query.ask.steps.read_kept", unreadable)
     assert ana.ask("one").status_code >= 400
     assert len(ticks) == 1
 

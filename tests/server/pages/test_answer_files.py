@@ -9,8 +9,8 @@ import sys
 import pyarrow.parquet
 import pytest
 
-from inbounds.query import Answer
-from inbounds.query.answer.answer_json import read_answer
+from inbounds.query.answer.kept_answer import read_kept
+from inbounds.results.answer_json import read_answer
 from tests.helpers.page_visitor import visit
 from tests.helpers.served_hospital import BY_CLINIC, Served
 
@@ -48,7 +48,7 @@ def test_a_parquet_file_holds_the_answer(served: Served) -> None:
     assert kept is not None
     assert kept[1] is not None
     answer = read_answer(said)  # in which a mean of few rows may be marked as nothing learnt
-    assert answer.rows == Answer.load(kept[1].text, 0, "ana/mine").rows  # type: ignore[arg-type]
+    assert answer.rows == read_kept(kept[1].text, 0, "ana/mine").rows  # type: ignore[arg-type]
     expected = answer.by_column()
     assert len(expected) > len(said["columns"])
     assert found == expected | {"caveat": [answer.caveat] * len(answer.rows)}

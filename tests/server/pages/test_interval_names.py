@@ -11,7 +11,7 @@ from xml.etree import ElementTree
 
 import pytest
 
-from inbounds.query.answer.interval_cover import CAVEAT
+from inbounds.results.cover import CAVEAT
 from tests.helpers.page_visitor import Visit, visit
 from tests.helpers.served_hospital import Served
 

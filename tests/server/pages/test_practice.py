@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from urllib.parse import quote
 
-from inbounds.query.answer.answer import PRACTICE
+from inbounds.results.answer import PRACTICE
 from tests.helpers.markup import faults
 from tests.helpers.page_visitor import visit
 from tests.helpers.served_hospital import Served

@@ -130,7 +130,7 @@ def _read_budget(access: Access) -> Balances | None:
 
 def _write_answer(answer: Answer) -> dict[str, Any]:
     """Return an answer as JSON has it, with names in every row and the cost as a number."""
-    from inbounds.query.answer.answer_json import write_answer  # noqa: PLC0415  whoever has an answer has that
+    from inbounds.results.answer_json import write_answer  # noqa: PLC0415  whoever has an answer has that
 
     facts = {name: fact for name, fact in write_answer(answer).items() if name not in ("id", "columns")}
     return facts | {"rows": answer.data(), "epsilon": answer.epsilon, "request_id": answer.request_id}

@@ -6,12 +6,12 @@ Everything here runs inside a transaction of the store.
 from __future__ import annotations
 
 from inbounds.errors import LedgerConflict
+from inbounds.exact.amount import DELTA_UNIT, LIMIT, format_delta
 from inbounds.ledger.record.late_delta import caps_of
 from inbounds.ledger.record.refusals import no_grant
 from inbounds.ledger.record.rows import TOTAL, Book
 from inbounds.ledger.stores.schema import KNOWS_DELTA
 from inbounds.ledger.values.account import Account
-from inbounds.ledger.values.amount import DELTA_UNIT, LIMIT, format_delta
 from inbounds.ledger.values.entry import Entry, Head
 
 

@@ -10,9 +10,9 @@ from collections import Counter
 from dataclasses import replace
 
 from inbounds.errors import LedgerConflict
+from inbounds.exact.amount import DELTA_UNIT, format_delta
 from inbounds.ledger.record.rows import TOTAL, Book
 from inbounds.ledger.stores.schema import KNOWS_LATE_DELTA
-from inbounds.ledger.values.amount import DELTA_UNIT, format_delta
 from inbounds.ledger.values.caps import Caps
 from inbounds.ledger.values.cost import pure_rho
 from inbounds.ledger.values.entry import Entry, Head

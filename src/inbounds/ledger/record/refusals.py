@@ -5,9 +5,9 @@ from __future__ import annotations
 from dataclasses import replace
 
 from inbounds.errors import BudgetExceeded, LedgerConflict, LedgerReplaced
+from inbounds.exact.amount import LIMIT, format_amount, format_delta, fraction
 from inbounds.ledger.record.rows import TOTAL
 from inbounds.ledger.values.account import MOST_SPENT, Account
-from inbounds.ledger.values.amount import LIMIT, format_amount, format_delta, fraction
 from inbounds.ledger.values.caps import Caps
 from inbounds.ledger.values.cost import Cost
 from inbounds.ledger.values.entry import Head

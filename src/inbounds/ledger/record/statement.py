@@ -8,7 +8,7 @@ from fractions import Fraction
 from typing import Any
 
 from inbounds.display.table import Column, TextTable
-from inbounds.ledger.values.amount import UNIT, delta_fraction, format_amount, format_delta, fraction
+from inbounds.exact.amount import UNIT, delta_fraction, format_amount, format_delta, fraction
 from inbounds.ledger.values.entry import LATER, Entry
 from inbounds.ledger.values.restore_record import RestoreRecord
 from inbounds.ledger.values.terms import Terms

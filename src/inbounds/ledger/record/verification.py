@@ -7,9 +7,9 @@ from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field, replace
 
 from inbounds.errors import LedgerBroken
+from inbounds.exact.amount import DELTA_UNIT, LIMIT, format_amount, format_delta
 from inbounds.ledger.record.rows import TOTAL
 from inbounds.ledger.values.account import Account
-from inbounds.ledger.values.amount import DELTA_UNIT, LIMIT, format_amount, format_delta
 from inbounds.ledger.values.caps import Caps
 from inbounds.ledger.values.cost import Cost, pure_rho
 from inbounds.ledger.values.entry import FIELDS, KINDS, LATER, START, Entry, Head

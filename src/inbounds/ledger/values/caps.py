@@ -5,9 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 from inbounds.errors import InvalidParameter
-from inbounds.exact.rational import shown
-from inbounds.ledger.values.account import Account
-from inbounds.ledger.values.amount import (
+from inbounds.exact.amount import (
     LIMIT,
     Amount,
     delta_fraction,
@@ -18,6 +16,8 @@ from inbounds.ledger.values.amount import (
     units,
     units_at_most,
 )
+from inbounds.exact.rational import shown
+from inbounds.ledger.values.account import Account
 from inbounds.ledger.values.entry import Entry
 from inbounds.privacy.rho import greatest_rho
 

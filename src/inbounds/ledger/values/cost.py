@@ -6,8 +6,7 @@ from dataclasses import dataclass, replace
 from fractions import Fraction
 
 from inbounds.errors import InvalidParameter
-from inbounds.exact.rational import exact, shown
-from inbounds.ledger.values.amount import (
+from inbounds.exact.amount import (
     Amount,
     delta_units,
     format_amount,
@@ -16,6 +15,7 @@ from inbounds.ledger.values.amount import (
     units,
     units_at_least,
 )
+from inbounds.exact.rational import exact, shown
 from inbounds.privacy.rho import pure
 
 

@@ -10,8 +10,8 @@ from hashlib import sha256
 from typing import Any
 
 from inbounds.errors import InvalidParameter
+from inbounds.exact.amount import format_amount, format_delta
 from inbounds.exact.rational import shown
-from inbounds.ledger.values.amount import format_amount, format_delta
 
 KINDS = ("open", "grant", "charge", "answer", "contract", "delta", "restore")
 

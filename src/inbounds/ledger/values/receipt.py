@@ -6,8 +6,8 @@ from dataclasses import dataclass
 from fractions import Fraction
 from typing import Any
 
+from inbounds.exact.amount import DELTA_UNIT, UNIT, delta_fraction, format_amount, format_delta, fraction
 from inbounds.ledger.values.account import Account
-from inbounds.ledger.values.amount import DELTA_UNIT, UNIT, delta_fraction, format_amount, format_delta, fraction
 from inbounds.ledger.values.caps import Caps
 from inbounds.ledger.values.cost import Cost
 from inbounds.ledger.values.entry import Entry

@@ -12,8 +12,8 @@ from typing import Any
 from inbounds.accuracy.confidence import percent
 from inbounds.files.csv_text import write_table
 from inbounds.publish.report import PublishedTable, Report
-from inbounds.query.answer.answer import Answer
-from inbounds.query.answer.interval_cover import Cover
+from inbounds.results.answer import Answer
+from inbounds.results.cover import Cover
 
 WIDEST = 2**63
 """Whole numbers from here on need more than 64 bits."""

@@ -10,8 +10,6 @@ from math import isfinite
 from typing import Any
 
 from inbounds.exact.rational import round_nearest
-from inbounds.query.answer.answer import Answer, unlike
-from inbounds.query.answer.interval_cover import Cover
 from inbounds.query.answer.released.evaluate import evaluate, interval, is_true, slopes, to_cell, to_cells
 from inbounds.query.answer.released.leaf import (
     Cell,
@@ -26,12 +24,14 @@ from inbounds.query.answer.released.leaf import (
 from inbounds.query.answer.released.window import Window, WindowCell, windows_in
 from inbounds.query.answer.released.window_rows import put_in_order
 from inbounds.query.answer.released.window_values import Followed, compute_window
-from inbounds.query.answer.running_totals import shows_all_rows
+from inbounds.query.answer.running_totals import running_cells, shows_all_rows
 from inbounds.query.answer.view import View, ViewColumn
-from inbounds.query.answer.whole_range import WholeRange
 from inbounds.query.expressions.node import Node
 from inbounds.query.question.measure import Measure
 from inbounds.query.question.question import Question
+from inbounds.results.answer import Answer, unlike
+from inbounds.results.cover import Cover
+from inbounds.results.nothing_learnt import WholeRange
 
 
 class _Cells(Mapping[Any, Any]):
@@ -142,7 +142,8 @@ class Viewer:
         """Return a running total in each row with what is known of it; None if nothing is."""
         if self.released.running is None or len(self.measures) != 1 or not shows_all_rows(view):
             return None
-        known = self.released.running.cells(window, rows, cells, [group.name for group in self.groups])
+        names = [group.name for group in self.groups]
+        known = running_cells(self.released.running, window, rows, cells, names)
         return known and [replace(cell, risk=self._risks[self.measures[0]]) for cell in known]
 
     def _group_rows(self, rows: list[ReleasedRow], view: View, by: Sequence[Node]) -> list[ReleasedRow]:

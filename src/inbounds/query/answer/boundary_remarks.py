@@ -5,9 +5,9 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import Any
 
-from inbounds.query.answer.answer import Answer
 from inbounds.query.question.measure import Measure
 from inbounds.query.question.question import Question
+from inbounds.results.answer import Answer
 
 MOST_NAMED = 3
 """So many groups are named."""

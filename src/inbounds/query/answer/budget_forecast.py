@@ -6,7 +6,7 @@ from dataclasses import dataclass
 from fractions import Fraction
 from typing import Any
 
-from inbounds.ledger.values.amount import DELTA_UNIT, UNIT, format_amount, format_delta, fraction
+from inbounds.exact.amount import DELTA_UNIT, UNIT, format_amount, format_delta, fraction
 from inbounds.ledger.values.caps import Caps
 from inbounds.ledger.values.cost import Cost
 

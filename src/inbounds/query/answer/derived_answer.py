@@ -14,13 +14,14 @@ from typing import Any
 
 from inbounds.errors import InvalidQuestion
 from inbounds.query.answer import unfinished_table
-from inbounds.query.answer.answer import Answer
+from inbounds.query.answer.kept_answer import read_kept
 from inbounds.query.columns.column import Keys
 from inbounds.query.contract.hierarchy import ancestors
 from inbounds.query.expressions.condition import Compare, Condition, In, conjuncts_of
 from inbounds.query.grammar.rows import to_condition
 from inbounds.query.identity.conditions import arrange
 from inbounds.query.question.question import Question
+from inbounds.results.answer import Answer
 
 Row = Mapping[str, Any]
 
@@ -81,7 +82,7 @@ def derive_table(contract: str, question: Question, texts: Iterable[tuple[str, s
     for request_id, text in reversed(list(texts)):
         if '"asked"' not in text or unfinished_table.load(text) is not None:  # most add up to nothing, and are not read
             continue
-        owned = Answer.load(text, Fraction(0), request_id)
+        owned = read_kept(text, Fraction(0), request_id)
         if owned.asked and (table := _derive_from(owned, StoredQuestion.load(owned.asked), question, wanted)):
             return table
     return None

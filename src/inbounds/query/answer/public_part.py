@@ -7,7 +7,6 @@ from dataclasses import dataclass, replace
 from fractions import Fraction
 from functools import cached_property
 
-from inbounds.query.answer.answer import Answer
 from inbounds.query.answer.apply_view import Viewer
 from inbounds.query.answer.public_knowledge import public_values
 from inbounds.query.answer.released.leaf import KeyRef, MeasureRef, PublicValue
@@ -16,6 +15,7 @@ from inbounds.query.question.clipping_warnings import clippings_of
 from inbounds.query.question.impossible_condition import why_impossible
 from inbounds.query.question.measure import Measure, NoMeasure
 from inbounds.query.question.question import Question
+from inbounds.results.answer import Answer
 
 
 @dataclass(frozen=True)

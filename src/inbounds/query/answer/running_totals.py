@@ -6,71 +6,51 @@ answer keeps where each of them lies: the sum of the intervals of many rows woul
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Mapping, Sequence
-from dataclasses import asdict, dataclass, replace
-from typing import Any
+from collections.abc import Callable, Iterator, Sequence
+from dataclasses import replace
 
-from inbounds.query.answer.released.leaf import Ends, KeyRef, MeasureRef, Named, ReleasedRow, are_numbers, to_exact
+from inbounds.query.answer.released.leaf import Ends, KeyRef, MeasureRef, Named, ReleasedRow
 from inbounds.query.answer.released.window import WHOLE, Window, WindowCell, windows_in
 from inbounds.query.answer.view import View
 from inbounds.query.expressions.node import Node
 from inbounds.query.methods.method import Answered
 from inbounds.query.question.question import Question
+from inbounds.results.exact_cells import are_numbers, to_exact
+from inbounds.results.running_totals import RunningTotals
 
-Interval = tuple[Any, Any]
+
+def find_running_totals(question: Question, answers: Sequence[tuple[Answered, ...]]) -> RunningTotals | None:
+    """Take running totals from the answers to a question; None if they were not planned for."""
+    known = [cell.up_to for (cell, *_) in answers if cell.up_to is not None]
+    if question.running is None or not known:
+        return None
+    return RunningTotals(question.running, tuple(each.noise for each in known), tuple(each.interval for each in known))
 
 
-@dataclass(frozen=True)
-class RunningTotals:
-    """For each released row what is known of the sum of the rows up to it, along one of the keys."""
+def running_cells(
+    known: RunningTotals,
+    window: Window,
+    rows: Sequence[ReleasedRow],
+    computed: Sequence[WindowCell],
+    names: Sequence[str],
+) -> list[WindowCell] | None:
+    """Return what a window is in all released rows with the intervals that are known; None if it is another one."""
+    along = names[known.along]
+    kind = _sums_up(window, names, along)
+    if kind is None:
+        return None
+    places = range(len(rows))
+    if kind == "all":  # the sum up to the last row with the same other keys
+        others = [tuple(key for name, key in row.keys.items() if name != along) for row in rows]
+        last = {other: place for place, other in enumerate(others)}
+        return [_know(known, cell, last[other]) for cell, other in zip(computed, others, strict=True)]
+    return [_know(known, cell, place) for cell, place in zip(computed, places, strict=True)]
 
-    along: int
-    """By its place among the keys."""
-    noise: tuple[float, ...]
-    intervals: tuple[Interval, ...]
 
-    @classmethod
-    def of(cls, question: Question, answers: Sequence[tuple[Answered, ...]]) -> RunningTotals | None:
-        """Take it from the answers to a question; None if it was not planned for."""
-        known = [cell.up_to for (cell, *_) in answers if cell.up_to is not None]
-        if question.running is None or not known:
-            return None
-        return cls(question.running, tuple(each.noise for each in known), tuple(each.interval for each in known))
-
-    @classmethod
-    def load(cls, data: Mapping[str, Any] | None) -> RunningTotals | None:
-        """Read what `data` gave; None of an answer that was kept without it."""
-        if data is None:
-            return None
-        return cls(data["along"], tuple(data["noise"]), tuple((low, high) for low, high in data["intervals"]))
-
-    def data(self) -> dict[str, Any]:
-        """Return it as JSON has it."""
-        return asdict(self)
-
-    def widen(self, widen: Callable[[Interval], Interval | None]) -> RunningTotals:
-        """Return the same with other intervals: what is cut off all rows together is cut off each sum at most."""
-        return replace(self, intervals=tuple(widen(ends) or ends for ends in self.intervals))
-
-    def cells(
-        self, window: Window, rows: Sequence[ReleasedRow], computed: Sequence[WindowCell], names: Sequence[str]
-    ) -> list[WindowCell] | None:
-        """Return what a window is in all released rows with the intervals that are known; None if it is another one."""
-        along = names[self.along]
-        kind = _sums_up(window, names, along)
-        if kind is None:
-            return None
-        places = range(len(rows))
-        if kind == "all":  # the sum up to the last row with the same other keys
-            others = [tuple(key for name, key in row.keys.items() if name != along) for row in rows]
-            last = {other: place for place, other in enumerate(others)}
-            return [self._cell(cell, last[other]) for cell, other in zip(computed, others, strict=True)]
-        return [self._cell(cell, place) for cell, place in zip(computed, places, strict=True)]
-
-    def _cell(self, cell: WindowCell, place: int) -> WindowCell:
-        low, high = map(to_exact, self.intervals[place])
-        ends: Ends | None = (low, high) if are_numbers(low, high) else None
-        return replace(cell, ends=ends, noise=self.noise[place])
+def _know(known: RunningTotals, cell: WindowCell, place: int) -> WindowCell:
+    low, high = map(to_exact, known.intervals[place])
+    ends: Ends | None = (low, high) if are_numbers(low, high) else None
+    return replace(cell, ends=ends, noise=known.noise[place])
 
 
 def running_place(view: View, question: Question) -> int | None:

@@ -12,7 +12,7 @@ from typing import Any
 from inbounds.errors import ProjectionFailed
 from inbounds.joint.measured.measurements import Measurements
 from inbounds.joint.measured.stored import load_measurements, to_document
-from inbounds.query.answer.answer import plain, read_plain
+from inbounds.query.answer.kept_answer import plain, read_plain
 from inbounds.query.methods.joint.joint_table import JointTable, Unprojected
 from inbounds.query.methods.method import Answered
 from inbounds.query.methods.plan import Plan

@@ -1,4 +1,4 @@
-"""Intervals that say nothing: the whole range of possible answers, which was public; the number beside one is noise.
+"""Which intervals say nothing: those that are the whole range of possible answers.
 
 This is told from what was released and from the contract, so it costs nothing.
 """
@@ -7,31 +7,15 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import replace
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 from inbounds.query.question.measure import Measure
 from inbounds.query.question.question import Question
-
-if TYPE_CHECKING:
-    from inbounds.query.answer.answer import Answer
-
-NOTHING_LEARNT = "nothing learnt"
-"""Shown in place of a number whose interval is the whole range of possible answers."""
-
-TOO_FEW_ROWS = (
-    f'Where it says "{NOTHING_LEARNT}", the interval is the whole possible range: there are too few rows for this '
-    "epsilon. Ask for fewer groups or a larger epsilon."
-)
-"""Said once below them."""
+from inbounds.results.answer import Answer
+from inbounds.results.nothing_learnt import WholeRange
 
 CLOSE = 1e-9
 """An end this near to that of the range, in parts of the range, is the same: it was computed in doubles."""
-
-
-class WholeRange(tuple[Any, Any]):
-    """An interval that is the whole range of possible answers: nothing was learnt."""
-
-    __slots__ = ()
 
 
 def mark_whole_ranges(

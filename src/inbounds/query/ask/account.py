@@ -10,9 +10,9 @@ from os import PathLike
 from pathlib import Path
 
 from inbounds.errors import InvalidParameter
+from inbounds.exact.amount import fraction
 from inbounds.ledger import Ledger
 from inbounds.ledger.values.address import is_address, path_of
-from inbounds.ledger.values.amount import fraction
 from inbounds.ledger.values.terms import Terms
 from inbounds.query.ask.terms import terms_of
 from inbounds.query.contract.budget import Budget

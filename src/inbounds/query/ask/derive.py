@@ -8,9 +8,10 @@ from fractions import Fraction
 from typing import TYPE_CHECKING
 
 from inbounds.errors import InvalidParameter, LedgerConflict
-from inbounds.query.answer.answer import Answer, columns_of
 from inbounds.query.answer.derived_answer import derive_table
+from inbounds.query.answer.made_answer import columns_of
 from inbounds.query.methods.contribution_bound import row_limit
+from inbounds.results.answer import Answer
 
 if TYPE_CHECKING:
     from inbounds.ledger import Ledger

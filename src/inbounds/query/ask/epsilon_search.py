@@ -3,16 +3,18 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass
 from fractions import Fraction
 from typing import Any
 
 from inbounds.bounds.notation import write_end
 from inbounds.errors import InvalidParameter
-from inbounds.ledger.values.amount import fraction
+from inbounds.exact.amount import fraction
 from inbounds.privacy.claim import GREATEST_EPSILON
 from inbounds.query.methods.plan import Plan
-from inbounds.query.methods.wanted_error import PredictedError, Wanted, predict_errors, read_assumed_rows
+from inbounds.query.methods.predicted_error import PredictedError, predict_errors
+from inbounds.results.found_epsilon import FoundEpsilon
+from inbounds.results.row_counts import read_assumed_rows
+from inbounds.results.wanted_error import Wanted
 
 LEAST = Fraction(1, 10**6)
 """Less epsilon is not tried: hardly any answer is nearer than a guess there."""
@@ -21,18 +23,6 @@ PER_DECADE = 900
 """How many numbers of three digits there are before the next power of ten."""
 
 NOT_A_BOUND = "An average is not a bound: an answer can be further off."
-
-
-@dataclass(frozen=True)
-class FoundEpsilon:
-    """The least epsilon with a wanted error, and what is predicted at it."""
-
-    epsilon: Fraction
-    words: str
-    """What was wanted and what is predicted, for people."""
-
-    def __str__(self) -> str:
-        return self.words
 
 
 def search_epsilon(plans: Callable[[Fraction], Sequence[Plan]], error: Any, rows: Any, cap: Fraction) -> FoundEpsilon:

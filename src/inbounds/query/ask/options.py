@@ -9,9 +9,9 @@ from typing import Any
 
 from inbounds.accuracy.confidence import CONFIDENCE
 from inbounds.bounds.notation import write_end
-from inbounds.errors import InvalidParameter, InvalidQuestion
+from inbounds.errors import InvalidParameter
+from inbounds.exact.amount import fraction, units
 from inbounds.exact.rational import as_written, shown
-from inbounds.ledger.values.amount import fraction, units
 from inbounds.privacy.claim import checked_epsilon
 
 LEAST_ODDS = Fraction(1, 10**9)
@@ -49,13 +49,6 @@ def settle_cost(epsilon: Any, stated: Fraction | None) -> Fraction:
 def read_pooling(pooling: Any) -> Fraction | None:
     """Return the pooling that is fixed, None if it is to be chosen."""
     return None if pooling is None else as_written(pooling, "pooling", InvalidParameter)
-
-
-def read_row_count(number: Any) -> int:
-    """Return a number of rows."""
-    if type(number) is not int or number < 0:
-        raise InvalidQuestion(f"limit takes whole numbers, 0 or more, got {shown(number)}; give such a number")
-    return number
 
 
 def read_confidence(confidence: Any) -> float:

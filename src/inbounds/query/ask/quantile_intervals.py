@@ -12,7 +12,6 @@ from dataclasses import dataclass, replace
 from fractions import Fraction
 from math import isfinite
 
-from inbounds.query.answer.answer import Answer
 from inbounds.query.answer.public_knowledge import public_values
 from inbounds.query.expressions.node import Node, literal
 from inbounds.query.methods.method import Answered
@@ -25,6 +24,7 @@ from inbounds.query.question.measure import Count, Measure
 from inbounds.query.question.quantile import Quantile
 from inbounds.query.question.question import Question
 from inbounds.query.question.shared_measures import Quantiles
+from inbounds.results.answer import Answer
 
 COUNT_ODDS = 0.1
 """This part of the odds is for the number of rows, which takes far less of them than the ranks do."""

@@ -19,8 +19,8 @@ from inbounds.errors import InvalidParameter, InvalidQuestion, LedgerConflict, U
 from inbounds.ledger import Receipt
 from inbounds.ledger.values.names import LONGEST_TEXT
 from inbounds.query.answer import unfinished_table
-from inbounds.query.answer.answer import Answer
 from inbounds.query.answer.derived_answer import StoredQuestion
+from inbounds.query.answer.kept_answer import read_kept, write_kept
 from inbounds.query.answer.unfinished_table import Part
 from inbounds.query.ask.draw import draw_once
 from inbounds.query.ask.options import check_at_once
@@ -30,6 +30,7 @@ from inbounds.query.methods.method import Answered
 from inbounds.query.methods.plan import Plan, rho_of
 from inbounds.query.methods.usefulness import INSIST, why_useless
 from inbounds.query.question.clipping_warnings import warnings_of
+from inbounds.results.answer import Answer
 from inbounds.sampling.entropy import system
 
 if TYPE_CHECKING:
@@ -115,7 +116,7 @@ class Asking:
         # If one table failed, all that was measured is kept: it is paid for, and can be tried again for nothing.
         if (answers := unfinished_table.complete_answers(parts)) is None:
             return unfinished_table.dump(parts)
-        return replace(self._put_together(plans, answers), asked=_stored_question(self.query, plans)).dump()
+        return write_kept(replace(self._put_together(plans, answers), asked=_stored_question(self.query, plans)))
 
     def _confidences(self, plans: Sequence[Plan]) -> list[float]:
         """Return how sure the intervals of each question are."""
@@ -133,7 +134,7 @@ class Asking:
         """Return the answer that was kept, as it is shown to whoever asked."""
         query = self.query
         if (parts := unfinished_table.load(text)) is None:
-            answer = Answer.load(text, self.epsilon, receipt.request_id, query.row_limit)
+            answer = read_kept(text, self.epsilon, receipt.request_id, query.row_limit)
             answer = replace(answer, columns=query.released_columns)  # as this spelling calls them
         elif receipt.answer is None:
             raise unfinished_table.projection_failure(receipt.request_id)

@@ -4,8 +4,9 @@ from __future__ import annotations
 
 from fractions import Fraction
 
+from inbounds.files.csv_text import key_text
 from inbounds.query.columns import integer_expression as w
-from inbounds.query.columns.column import Column, Keys, Numbers, key_text
+from inbounds.query.columns.column import Column, Keys, Numbers
 from inbounds.query.columns.expression_bounds import gcd
 from inbounds.query.columns.text_keys import recode
 

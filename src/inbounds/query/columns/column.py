@@ -21,6 +21,7 @@ from inbounds.bounds.times import write_duration
 from inbounds.display.suggestion import suggest
 from inbounds.errors import InvalidQuestion
 from inbounds.exact.rational import Number, shown
+from inbounds.files.csv_text import key_text
 from inbounds.query.columns import integer_expression as w
 from inbounds.query.columns.kind import OF_KEYS, TRUTH_KEY, BoundedKind, ValueKind, kind_of
 from inbounds.query.expressions.condition import Comparison
@@ -293,11 +294,6 @@ class Keys(_Coded):
 
 
 Column = Numbers | Keys
-
-
-def key_text(key: Key) -> str:
-    """Return a key as the left side of a line in TOML has it, and as a csv file has it."""
-    return str(key).lower() if isinstance(key, bool) else str(key)
 
 
 def refuse_column(column: Numbers) -> str | None:  # noqa: PLR0911  one for each rule

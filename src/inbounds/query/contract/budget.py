@@ -6,7 +6,7 @@ from dataclasses import dataclass
 from fractions import Fraction
 
 from inbounds.errors import InvalidParameter
-from inbounds.ledger.values.amount import delta_fraction, delta_units, fraction, units
+from inbounds.exact.amount import delta_fraction, delta_units, fraction, units
 from inbounds.ledger.values.caps import Caps
 from inbounds.query.contract.contract import Contract
 

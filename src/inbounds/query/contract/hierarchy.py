@@ -15,7 +15,8 @@ from dataclasses import replace
 from typing import Any
 
 from inbounds.exact.rational import shown
-from inbounds.query.columns.column import Column, Keys, key_text
+from inbounds.files.csv_text import key_text
+from inbounds.query.columns.column import Column, Keys
 from inbounds.query.contract.contract import Contract
 from inbounds.query.contract.public_csv import read_public
 

@@ -14,7 +14,8 @@ from typing import Any
 from sqlglot import exp
 
 from inbounds.errors import EngineFailed, InvalidQuestion
-from inbounds.query.columns.column import Column, Keys, Numbers, key_text
+from inbounds.files.csv_text import key_text
+from inbounds.query.columns.column import Column, Keys, Numbers
 from inbounds.query.columns.derived_column import Derived, DerivedKeys
 from inbounds.query.custodian.figures import (
     DerivedFigures,

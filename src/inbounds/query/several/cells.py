@@ -6,9 +6,9 @@ from collections.abc import Iterable, Sequence
 from dataclasses import replace
 from fractions import Fraction
 
-from inbounds.query.answer.answer import Answer
-from inbounds.query.answer.interval_cover import Cover
 from inbounds.query.answer.released.leaf import Cell
+from inbounds.results.answer import Answer
+from inbounds.results.cover import Cover
 
 NOTHING = Answer((), ((),), ((),), Fraction(0), "", None, ((),), measured=())
 """One row, in which nothing stands yet."""

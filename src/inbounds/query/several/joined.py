@@ -8,9 +8,7 @@ from itertools import product
 from typing import Any
 
 from inbounds.errors import InvalidQuestion
-from inbounds.query.answer.answer import Answer
 from inbounds.query.answer.apply_view import Viewer
-from inbounds.query.answer.interval_cover import Cover
 from inbounds.query.answer.released.evaluate import evaluate, is_true
 from inbounds.query.answer.released.leaf import Cell, KeyRef, MeasureRef, Named, ReleasedRow, measures_in
 from inbounds.query.answer.released.needed_cells import raise_confidence
@@ -22,6 +20,8 @@ from inbounds.query.query import Query
 from inbounds.query.question.measure import Measure
 from inbounds.query.several.cells import NOTHING, cells_of, covers_of
 from inbounds.query.several.piece import Piece, Questions, Ranks, Released, Scalars, hold_at_once, is_ordered, ranks_of
+from inbounds.results.answer import Answer
+from inbounds.results.cover import Cover
 
 MOST_PAIRS = 1_000_000
 """So many pairs of rows are looked at to join two SELECTs."""

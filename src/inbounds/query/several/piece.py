@@ -7,17 +7,18 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from typing import Any
 
-from inbounds.query.answer.answer import KINDS, Answer
 from inbounds.query.answer.apply_view import Viewer
-from inbounds.query.answer.interval_cover import Cover
-from inbounds.query.answer.released.leaf import Kind
+from inbounds.query.answer.made_answer import cover_intervals
+from inbounds.query.answer.released.leaf import CELLS, Kind
 from inbounds.query.answer.released.needed_cells import raise_confidence
 from inbounds.query.answer.released.source_column import SourceColumn
-from inbounds.query.answer.reshaped.pivot_table import pivot_answer
 from inbounds.query.answer.view import View
 from inbounds.query.query import Query
 from inbounds.query.question.question import Question
 from inbounds.query.several.cells import NOTHING, add_cells, cells_of
+from inbounds.results.answer import Answer
+from inbounds.results.cover import Cover
+from inbounds.results.pivot_table import pivot_answer
 
 Questions = tuple[Question, ...]
 
@@ -170,7 +171,7 @@ class Asked(Piece):
         else:
             answer, count = released[paid.questions], len(paid.questions)
             confidences = answer.confidences or (answer.confidence,) * answer.measures
-            answer = replace(answer.about(paid.questions, paid.places, paid.asked), confidences=confidences)
+            answer = replace(cover_intervals(answer, paid.questions, paid.places, paid.asked), confidences=confidences)
         answer = replace(answer, confidence=confidence, simultaneous=hold_at_once(released))
         answer = self.scalars.add_to(answer, released, sure[count:])
         shown = self._viewer(answer).apply(self._view)
@@ -254,7 +255,7 @@ class Columns(Piece):
 
     def show(self, released: Released, confidence: float) -> Answer:
         names = tuple(name for name, _ in self.columns)
-        kinds = tuple(KINDS[kind] for _, kind in self.columns)
+        kinds = tuple(CELLS[kind] for _, kind in self.columns)
         return replace(NOTHING, columns=names, rows=(), noise=(), intervals=(), public=names, kinds=kinds)
 
     def without_adding_up(self) -> Columns:

@@ -10,8 +10,8 @@ from typing import TYPE_CHECKING, Any, NoReturn
 from inbounds.accuracy.confidence import CONFIDENCE
 from inbounds.display.progress import Progress
 from inbounds.errors import InvalidQuestion, UselessQuestion
-from inbounds.query.answer.answer import Answer
 from inbounds.query.answer.explanation import Explanation
+from inbounds.query.answer.made_answer import cover_intervals
 from inbounds.query.answer.view import FREE, View
 from inbounds.query.ask.options import read_confidence, read_pooling
 from inbounds.query.ask.quantile_intervals import describe_at_once
@@ -20,6 +20,7 @@ from inbounds.query.methods.plan import Plan, rho_of
 from inbounds.query.query import Query
 from inbounds.query.several.piece import Piece, Questions
 from inbounds.query.several.stack import Stack
+from inbounds.results.answer import Answer
 
 if TYPE_CHECKING:
     from inbounds.ledger import Ledger
@@ -239,7 +240,7 @@ class SeveralQuery(Query):
             note=released.note,
             simultaneous=released.simultaneous,
             asked=released.asked,
-            kept=released.about(self.questions, self.places, self.asked),
+            kept=cover_intervals(released, self.questions, self.places, self.asked),
         )
         return self._with_practice(shown)
 

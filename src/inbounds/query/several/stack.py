@@ -6,10 +6,11 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import Any
 
-from inbounds.query.answer.answer import Answer, columns_of, unlike
+from inbounds.query.answer.made_answer import columns_of
 from inbounds.query.methods.method import Answered
 from inbounds.query.methods.plan import Plan
 from inbounds.query.query import Query
+from inbounds.results.answer import Answer, unlike
 
 EMPTY_CELL = len("null,null,null,")
 """So many characters of text a cell takes in which nothing stands: its value, noise and interval."""

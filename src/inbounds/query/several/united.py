@@ -5,12 +5,12 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
 
-from inbounds.query.answer.answer import Answer
-from inbounds.query.answer.interval_cover import Cover
 from inbounds.query.answer.released.leaf import Cell
 from inbounds.query.query import Query
 from inbounds.query.several.cells import cells_of, covers_of
 from inbounds.query.several.piece import Piece, Questions, Ranks, Released
+from inbounds.results.answer import Answer
+from inbounds.results.cover import Cover
 
 
 @dataclass(frozen=True)

@@ -16,13 +16,14 @@ They share the units, the budget and the account in the ledger.
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Mapping
 from contextlib import suppress
 from dataclasses import dataclass, field, replace
 from datetime import date
 from functools import cached_property
 from typing import Any
 
+from inbounds.display.dataset_listing import list_tables
 from inbounds.display.listing import Listing
 from inbounds.display.suggestion import suggest
 from inbounds.errors import InvalidParameter
@@ -50,9 +51,6 @@ DATASET_KEYS = (
     "tick", "today", "practice", DESCRIPTION,
 )  # fmt: skip
 OTHER_KEYS = (*(key for key in DATASET_KEYS if key not in ("name", "units", "tick", "today", "practice")), "public")
-
-
-TABLES_HEAD = ("table", "kind", "unit", "max rows per unit", "join key")
 
 
 @dataclass(frozen=True, eq=False, repr=False)
@@ -117,13 +115,6 @@ class Tables:
             )
         remedy = suggest(name, (*self.private, *self.public), "the contract has", write=quote_name)
         return f"there is no table {shown(name)}; {remedy}"
-
-
-def list_tables(rows: Sequence[tuple[str, ...]], described: Mapping[str, str | None]) -> Listing:
-    """Return tables as a table for people, with what is said of them in words if there is anything."""
-    if not any(described.values()):
-        return Listing(TABLES_HEAD, tuple(rows))
-    return Listing((*TABLES_HEAD, DESCRIPTION), tuple((*row, described.get(row[0]) or "") for row in rows))
 
 
 class _Reader:

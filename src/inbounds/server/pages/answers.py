@@ -9,7 +9,7 @@ from pydantic import ValidationError
 from starlette.concurrency import run_in_threadpool
 from starlette.responses import Response
 
-from inbounds.ledger.values.amount import fraction
+from inbounds.exact.amount import fraction
 from inbounds.query.ask.privacy_options import drop_options
 from inbounds.server.basics.person import Action, Person
 from inbounds.server.basics.problem import Problem

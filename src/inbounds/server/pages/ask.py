@@ -15,12 +15,12 @@ from starlette.responses import Response
 
 from inbounds.bounds.notation import write_end
 from inbounds.errors import InboundsError
+from inbounds.exact.amount import units
 from inbounds.exact.decimals import BLANKS
-from inbounds.ledger.values.amount import units
-from inbounds.query.answer.answer_json import read_answer
 from inbounds.query.ask.options import settle_cost
 from inbounds.query.ask.privacy_options import WORD, cut_options, drop_options
 from inbounds.query.methods.plan import Plan
+from inbounds.results.answer_json import read_answer
 from inbounds.server.basics.person import Action
 from inbounds.server.basics.problem import Problem, to_problem
 from inbounds.server.pages.page import redirect, render_fragment, render_page, svg_response

@@ -8,7 +8,7 @@ from typing import Annotated
 from fastapi import Path
 from pydantic import AfterValidator, BaseModel, Field
 
-from inbounds.ledger.values.amount import fraction
+from inbounds.exact.amount import fraction
 from inbounds.server.basics.person import Person
 from inbounds.server.service.amounts import format_amount
 from inbounds.server.service.asking import key_of

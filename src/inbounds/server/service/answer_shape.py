@@ -9,7 +9,7 @@ from starlette.responses import Response
 
 from inbounds.accuracy.confidence import CONFIDENCE
 from inbounds.query import Answer
-from inbounds.query.answer.answer_json import write_answer
+from inbounds.results.answer_json import write_answer
 from inbounds.server.service.amounts import Part
 from inbounds.server.service.explaining import Asking, PartOut
 

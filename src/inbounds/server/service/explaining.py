@@ -12,7 +12,7 @@ from pydantic import BaseModel, ConfigDict, Field, model_validator
 from inbounds.bounds.notation import write_end
 from inbounds.query import Query
 from inbounds.query.methods.plan import rho_of
-from inbounds.query.methods.wanted_error import MOST_ROWS
+from inbounds.results.row_counts import MOST_ROWS
 from inbounds.server.basics.person import Person, Role
 from inbounds.server.service.amounts import Amount, Size, Whole, format_amount
 from inbounds.server.service.service import Service

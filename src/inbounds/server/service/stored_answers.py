@@ -9,9 +9,10 @@ from typing import Any
 from pydantic import ValidationError
 
 from inbounds.errors import AnswerFailed, InboundsError
-from inbounds.ledger.values.amount import fraction
+from inbounds.exact.amount import fraction
 from inbounds.ledger.values.entry import Entry
 from inbounds.query import Answer
+from inbounds.query.answer.kept_answer import read_kept
 from inbounds.query.answer.unfinished_table import load as unfinished
 from inbounds.query.ask.draw import is_failed
 from inbounds.query.methods.contribution_bound import row_limit
@@ -62,7 +63,7 @@ def load_answer(service: Service, person: Person, key: str) -> StoredAnswer:
         _, content = stored
         with suppress(InboundsError, ValidationError):  # contract or server changed since: what was released is shown
             return _load_as_asked(service, person, key, charge, content)
-    released = Answer.load(answer.text, fraction(charge.amount), key, _row_limit(service, charge))
+    released = read_kept(answer.text, fraction(charge.amount), key, _row_limit(service, charge))
     return StoredAnswer(key, charge.dataset, charge.text, charge.time, released, [])
 
 

@@ -10,7 +10,6 @@ from typing import Any
 import duckdb
 import pytest
 
-from inbounds.query.answer.answer import Answer
 from inbounds.query.answer.apply_view import Viewer
 from inbounds.query.answer.released.leaf import KeyRef, MeasureRef
 from inbounds.query.answer.released.needed_cells import needed_cells
@@ -20,6 +19,7 @@ from inbounds.query.expressions.condition import Condition
 from inbounds.query.expressions.node import ColumnRef, Node
 from inbounds.query.question.measure import Count, Measure, Sum
 from inbounds.query.sql.shown.view import parse_released
+from inbounds.results.answer import Answer
 
 COUNT, TOTAL = Count(), Sum(ColumnRef("x"))
 NAMES: dict[str, Node] = {

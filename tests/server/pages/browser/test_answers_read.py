@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING
 
 import pytest
 
-from inbounds.query.answer.interval_cover import CAVEAT
+from inbounds.results.cover import CAVEAT
 from inbounds.server.pages.words import first_sentence
 from tests.helpers import page_words as words
 from tests.helpers.browser import looking

@@ -12,7 +12,7 @@ from inbounds.publish.destinations.page.lines import draw_lines
 from inbounds.publish.destinations.page.mark import LOOKS, Look, Mark, Series
 from inbounds.publish.destinations.page.markup import named, said
 from inbounds.publish.report import PublishedTable
-from inbounds.query.answer.answer import Answer
+from inbounds.results.answer import Answer
 
 BARS, LINE, NONE = "bars", "line", "none"
 """The kinds of charts that can be asked for; a line that cannot be drawn is drawn as bars."""

@@ -9,7 +9,7 @@ from math import ceil, log10
 from typing import Any
 
 from inbounds.bounds.notation import write_end
-from inbounds.query.answer.answer import Answer
+from inbounds.results.answer import Answer
 
 MOST_DECIMALS = 6
 FINENESS = 0.2

@@ -12,9 +12,10 @@ from inbounds.publish.destinations.facts import MARK
 from inbounds.publish.destinations.page.figures import Figures, write_key, write_noise
 from inbounds.publish.destinations.page.markup import named, said
 from inbounds.publish.destinations.sheet import Sheet
-from inbounds.query.answer.answer import ALL, Answer
-from inbounds.query.answer.shown_rows import choose_rows
-from inbounds.query.answer.whole_range import NOTHING_LEARNT
+from inbounds.results.answer import Answer
+from inbounds.results.answer_table import ALL
+from inbounds.results.nothing_learnt import NOTHING_LEARNT
+from inbounds.results.shown_rows import choose_rows
 
 MOST_AT_ONCE = 40
 """So many rows are seen at once; the others are folded away."""

@@ -23,7 +23,6 @@ from inbounds.query.answer.released.leaf import (
     MeasureRef,
     Named,
     ReleasedRow,
-    are_numbers,
     inner_row,
     measures_in,
 )
@@ -32,6 +31,7 @@ from inbounds.query.expressions.arithmetic import Binary, Call, Case, Negative
 from inbounds.query.expressions.condition import And, Compare, Comparison, Condition, In, Missing, Not, Or
 from inbounds.query.expressions.node import Constant, Node
 from inbounds.query.question.measure import Measure
+from inbounds.results.exact_cells import are_numbers
 
 WIDEST = 2**63
 """A whole number from here on has no column in a table, and is None."""

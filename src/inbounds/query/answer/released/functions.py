@@ -8,7 +8,8 @@ from fractions import Fraction
 from math import ceil, floor
 from typing import Any
 
-from inbounds.query.answer.released.leaf import Ends, Exact, are_numbers
+from inbounds.query.answer.released.leaf import Ends, Exact
+from inbounds.results.exact_cells import are_numbers
 
 MOST_DIGITS = 15
 """A number is rounded to so many digits after the point at most, or before it."""

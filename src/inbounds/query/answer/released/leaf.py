@@ -8,7 +8,6 @@ from __future__ import annotations
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 from fractions import Fraction
-from math import isfinite
 from typing import Any, Literal
 
 from inbounds.query.columns.column import Column
@@ -17,9 +16,16 @@ from inbounds.query.columns.kind import KindName
 from inbounds.query.expressions.node import Node, quote_name
 from inbounds.query.question.measure import Measure
 from inbounds.query.question.quantile import Quantile, as_decimal_text
+from inbounds.results.exact_cells import are_numbers, to_exact
 
 Kind = KindName | Literal["bin", "nothing"]
 """What an expression is: a bin can be put in order, and nothing else; `NULL` is nothing, and goes with everything."""
+
+CELLS: Mapping[Kind, str] = {
+    "text": "text", "bin": "text", "number": "number", "nothing": "number", "truth": "boolean", "day": "date",
+    "time": "datetime", "clock": "time",
+}  # fmt: skip
+"""What the cells of a column are in JSON, where none of them tells."""
 
 Exact = Any
 """A value, exactly: an int, a Fraction, a day, a text, a truth value or None; what is whole by its parts is an int."""
@@ -189,15 +195,3 @@ def kind_of(column: Column | None) -> Kind:
 def kind_of_measure(columns: Mapping[str, Column], measure: Measure) -> Kind:
     """Return what is released of a measure: for the mean and the quantiles a value of their column, else a number."""
     return kind_of(find_column(columns, measure.nodes[0])) if measure.is_value else "number"
-
-
-def are_numbers(*values: Exact) -> bool:
-    """Return whether values are numbers, of which none is missing."""
-    return all(isinstance(value, int | Fraction) for value in values)
-
-
-def to_exact(value: Any) -> Exact:
-    """Return a released value or key exactly, a float as the decimal that it is written as; None for an infinity."""
-    if not isinstance(value, float):
-        return value
-    return Fraction(repr(value)) if isfinite(value) else None

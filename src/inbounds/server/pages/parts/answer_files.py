@@ -10,8 +10,8 @@ from starlette.responses import Response
 
 from inbounds.files.csv_text import write_table
 from inbounds.query import Answer
-from inbounds.query.answer.answer import unlike
 from inbounds.query.engines.parquet_file import parquet_bytes
+from inbounds.results.answer import unlike
 from inbounds.server.basics.problem import Problem
 from inbounds.server.service.answer_shape import to_answer_out
 from inbounds.server.service.stored_answers import StoredAnswer

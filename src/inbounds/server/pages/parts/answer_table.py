@@ -5,8 +5,8 @@ from __future__ import annotations
 from typing import Any
 
 from inbounds.query import Answer
-from inbounds.query.answer.shown_rows import choose_rows
-from inbounds.query.answer.whole_range import NOTHING_LEARNT
+from inbounds.results.nothing_learnt import NOTHING_LEARNT
+from inbounds.results.shown_rows import choose_rows
 from inbounds.server.pages.pictures.answer_picture import answer_height, chart_kind, chart_kinds, drawable
 from inbounds.server.pages.words import format_cell
 

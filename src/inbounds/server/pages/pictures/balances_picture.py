@@ -6,7 +6,7 @@ from collections.abc import Sequence
 from datetime import datetime, timedelta
 from typing import Any
 
-from inbounds.ledger.values.amount import UNIT
+from inbounds.exact.amount import UNIT
 from inbounds.ledger.values.entry import Entry
 from inbounds.plot.style import COLOURS
 from inbounds.server.pages.pictures.answer_picture import format_dates

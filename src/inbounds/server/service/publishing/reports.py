@@ -20,8 +20,8 @@ from inbounds.errors import InboundsError
 from inbounds.publish import PublishedTable, Report, ReportFile
 from inbounds.publish.asker import LocalAsker
 from inbounds.publish.plan import cost_each
-from inbounds.query.answer.answer_json import read_answer
 from inbounds.query.methods.plan import rho_of
+from inbounds.results.answer_json import read_answer
 from inbounds.server.basics import clock
 from inbounds.server.basics.person import Action, Person
 from inbounds.server.basics.problem import Problem, to_problem

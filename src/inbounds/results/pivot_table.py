@@ -10,7 +10,7 @@ from inbounds.errors import InvalidQuestion
 from inbounds.exact.rational import shown
 
 if TYPE_CHECKING:
-    from inbounds.query.answer.answer import Answer
+    from inbounds.results.answer import Answer
 
 TOTAL = "(all)"
 """What a column is called in which a group is added up."""

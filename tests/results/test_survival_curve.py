@@ -13,7 +13,7 @@ from typing import Any
 import pytest
 
 from inbounds.errors import InvalidQuestion
-from inbounds.query.answer.answer import Answer
+from inbounds.results.answer import Answer
 
 SURE = 1 - 1e-6
 Interval = tuple[int, int]

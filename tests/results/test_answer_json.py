@@ -9,8 +9,8 @@ from fractions import Fraction
 import pytest
 
 from inbounds.query import Answer
-from inbounds.query.answer.answer_json import read_answer, write_answer
-from inbounds.query.answer.interval_cover import Cover
+from inbounds.results.answer_json import read_answer, write_answer
+from inbounds.results.cover import Cover
 
 DAYS = (date(2026, 1, 2), date(2026, 1, 9))
 ANSWERS = {

@@ -11,7 +11,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from inbounds.errors import InvalidParameter
-from inbounds.ledger.values.amount import LIMIT, UNIT, change, format_amount, fraction, units
+from inbounds.exact.amount import LIMIT, UNIT, change, format_amount, fraction, units
 
 amounts = st.integers(1, LIMIT)
 

@@ -12,8 +12,8 @@ from math import ceil, floor
 from typing import TypeAlias
 
 from inbounds.errors import InvalidParameter
+from inbounds.exact.decimals import PLAIN
 from inbounds.exact.rational import shown
-from inbounds.exact.surroundings import PLAIN
 
 Amount: TypeAlias = "int | Fraction | Decimal | str | float"
 

@@ -7,8 +7,8 @@ from fractions import Fraction
 from math import log
 
 from inbounds.query import Answer
-from inbounds.query.answer.answer_json import write_answer
-from inbounds.query.answer.shown_rows import MOST_ROWS, choose_rows
+from inbounds.results.answer_json import write_answer
+from inbounds.results.shown_rows import MOST_ROWS, choose_rows
 from inbounds.server.pages.parts.answer_table import describe_answer
 
 

@@ -1,4 +1,4 @@
-"""A wanted error: a number in the unit of the answer, or a part of what is public, and whether a plan keeps within it.
+"""How far off answers are predicted to be, and whether that is within a wanted error.
 
 What is compared is what an explanation predicts: a mean over draws, and no bound.  Of quantiles and cumulative shares
 no mean is predicted, but a distance that they stay within with the usual confidence: in ranks, and as a share.
@@ -8,53 +8,17 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
-from fractions import Fraction
 from math import isfinite
-from typing import Any
 
 from inbounds.accuracy.confidence import percent
-from inbounds.bounds.notation import write_end
 from inbounds.display.figures import format_error
 from inbounds.errors import InvalidParameter
-from inbounds.exact.decimals import typed_decimal
-from inbounds.exact.rational import as_written, shown
 from inbounds.query.methods.plan import Plan
 from inbounds.query.question.measure import Cdf, Count, CountOf, CountUnits, Measure, Sum
 from inbounds.query.question.question import Question
-
-MOST_ROWS = 2**50
-"""So many rows may be assumed in a group."""
+from inbounds.results.wanted_error import Wanted
 
 ROWS_REMEDY = "say how many rows to assume in each group, such as rows=1000 (--rows 1000)"
-
-
-@dataclass(frozen=True)
-class Wanted:
-    """An error that is wanted of every measure."""
-
-    size: Fraction
-    in_percent: bool
-
-    @classmethod
-    def read(cls, error: Any) -> Wanted:
-        """Read a number in the unit of the answer, or a text such as "2 %"."""
-        number, in_percent = error, False
-        if isinstance(error, str):
-            text = error.strip()
-            in_percent = text.endswith("%")
-            number = typed_decimal(text.removesuffix("%"))
-        if number is None or isinstance(number, bool):
-            raise InvalidParameter(
-                f'error must be a number or a percentage, got {shown(error)}; write it like 20, or like "2 %"'
-            )
-        size = as_written(number, "error", InvalidParameter)
-        if not 0 < size <= (100 if in_percent else 10**30):
-            most = "at most 100 %" if in_percent else "at most 1e30"
-            raise InvalidParameter(f'error must be above 0 and {most}, got {shown(error)}; write it like 20, or "2 %"')
-        return cls(size, in_percent)
-
-    def __str__(self) -> str:
-        return f"{write_end(self.size)}{' %' if self.in_percent else ''}"
 
 
 @dataclass(frozen=True)
@@ -80,15 +44,6 @@ class PredictedError:
         at = "" if self.rows is None else f" at {self.rows:,} rows"
         how = "on average" if self.is_mean else f"with {percent()} probability"
         return f"{self.measure} off by {'' if self.is_mean else 'at most '}{format_error(self.error)}{ranks} {how}{at}"
-
-
-def read_assumed_rows(rows: Any) -> int | None:
-    """Return how many rows are assumed in each group, if that was said."""
-    if rows is None:
-        return None
-    if type(rows) is not int or not 1 <= rows <= MOST_ROWS:
-        raise InvalidParameter(f"rows must be a whole number from 1 to 2^50, got {shown(rows)}; give one such as 1000")
-    return rows
 
 
 def predict_errors(plans: Sequence[Plan], wanted: Wanted, rows: int | None) -> tuple[PredictedError, ...]:

@@ -8,7 +8,7 @@ from pathlib import Path
 import pytest
 
 from inbounds.errors import InvalidQuestion
-from inbounds.query.answer.answer import Answer
+from inbounds.results.answer import Answer
 from tests.helpers.months_clinic import months_clinic
 
 

@@ -21,11 +21,11 @@ from typing import TYPE_CHECKING, Any
 
 from inbounds.errors import InvalidQuestion
 from inbounds.exact.rational import shown
-from inbounds.query.answer.released.leaf import are_numbers, to_exact
-from inbounds.query.answer.reshaped.pivot_table import place_of_group
+from inbounds.results.exact_cells import are_numbers, to_exact
+from inbounds.results.pivot_table import place_of_group
 
 if TYPE_CHECKING:
-    from inbounds.query.answer.answer import Answer
+    from inbounds.results.answer import Answer
 
 MOST_TIMES = 2000
 """A curve has at most so many times: its band looks at every pair of them."""

@@ -8,10 +8,11 @@ from fractions import Fraction
 from itertools import repeat
 from typing import Any
 
-from inbounds.bounds.notation import write_end
-from inbounds.query.answer.answer import TIMES, Answer
-from inbounds.query.answer.interval_cover import Cover
-from inbounds.query.answer.whole_range import WholeRange
+from inbounds.exact.rational import write_fraction
+from inbounds.results.answer import Answer
+from inbounds.results.cell_kinds import TIMES, find_kind
+from inbounds.results.cover import Cover
+from inbounds.results.nothing_learnt import WholeRange
 
 
 def write_answer(answer: Answer) -> dict[str, Any]:
@@ -37,7 +38,7 @@ def write_answer(answer: Answer) -> dict[str, Any]:
         "remarks": _plain(answer.remarks),
         "note": answer.note,
         "public": _plain(answer.public),
-        "epsilon": write_end(answer.epsilon),
+        "epsilon": write_fraction(answer.epsilon),
         "practice": answer.practice,
     }
 
@@ -89,20 +90,7 @@ def _plain(value: Any) -> Any:
 
 def _kind_of(answer: Answer, place: int) -> str:
     """Return what the cells of a column are."""
-    return answer.kinds[place] if answer.kinds else _kind([row[place] for row in answer.rows])
-
-
-def _kind(cells: list[Any]) -> str:
-    """Return what the cells of a column are; missing ones do not tell."""
-    kinds = {type(cell) for cell in cells if cell is not None}
-    if kinds <= {bool} and kinds:
-        return "boolean"
-    if kinds <= {int} and kinds:
-        return "whole"
-    for name, of in TIMES.items():
-        if any(issubclass(kind, of) for kind in kinds):
-            return name
-    return "text" if str in kinds else "number"
+    return answer.kinds[place] if answer.kinds else find_kind([row[place] for row in answer.rows])
 
 
 def _read_row(row: list[Any], kinds: list[str]) -> tuple[Any, ...]:

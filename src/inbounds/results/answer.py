@@ -2,58 +2,27 @@
 
 from __future__ import annotations
 
-import json
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Mapping
 from dataclasses import dataclass, field, replace
-from datetime import date, datetime, time
 from fractions import Fraction
 from functools import cached_property
 from typing import Any
 
 from inbounds.accuracy.confidence import CONFIDENCE
 from inbounds.display import frame_export
-from inbounds.display.figures import format_error
 from inbounds.display.listing import fold
-from inbounds.display.table import Column, TextTable
-from inbounds.query.answer.interval_cover import AT_ONCE_CAVEAT, Cover, end_name, interval_name
-from inbounds.query.answer.reshaped.pivot_table import pivot_answer
-from inbounds.query.answer.reshaped.survival_curve import estimate_survival
-from inbounds.query.answer.running_totals import RunningTotals
-from inbounds.query.answer.shown_rows import choose_rows
-from inbounds.query.answer.whole_range import NOTHING_LEARNT, TOO_FEW_ROWS, WholeRange, mark_whole_ranges
-from inbounds.query.methods.contribution_bound import row_limit
-from inbounds.query.methods.cut_rows import CutRows
-from inbounds.query.methods.method import Answered
-from inbounds.query.methods.plan import Plan
-from inbounds.query.question.measure import Measure
-from inbounds.query.question.question import Question
-from inbounds.query.question.shared_measures import answer_names
+from inbounds.results.answer_table import lay_out
+from inbounds.results.cell_kinds import find_kind
+from inbounds.results.cover import AT_ONCE_CAVEAT, Cover, end_name, interval_name
+from inbounds.results.nothing_learnt import TOO_FEW_ROWS, WholeRange
+from inbounds.results.pivot_table import pivot_answer
+from inbounds.results.running_totals import RunningTotals
+from inbounds.results.survival_curve import estimate_survival
 
 PRACTICE = "PRACTICE DATA: made-up rows, tells nothing about anybody"
 """Stands above an answer to a question that was asked of made-up rows, and in each of its rows in frames."""
 
-ALL = "(all)"
-"""What is shown for a column that is added up."""
-
-MOST_WITH_INTERVALS = 2
-"""A table of text has room for the intervals of so many measures; frames and JSON have them all."""
-
-NO_ROOM = "There is no room here for the intervals of so many measures; JSON, csv and data frames have them."
-
-FIRST_CONFIDENCE = 0.95
-"""The confidence of answers that were kept before it was stored with them; it never changes."""
-
 Interval = tuple[Any, Any]
-
-TIMES: dict[str, type[datetime | date | time]] = {"datetime": datetime, "date": date, "time": time}
-"""What JSON calls days and times; a datetime, which Python takes for a date, before a date."""
-
-
-KINDS = {
-    "text": "text", "bin": "text", "number": "number", "nothing": "number", "truth": "boolean", "day": "date",
-    "time": "datetime", "clock": "time",
-}  # fmt: skip
-"""What JSON calls the values of an expression, where no cell tells."""
 
 
 @dataclass(frozen=True)
@@ -219,23 +188,6 @@ class Answer:
         """Whether all of it is public knowledge: exact, free, and not kept."""
         return bool(self.public) and {self.columns[place] for place in self.measure_places} <= set(self.public)
 
-    def about(
-        self, questions: Sequence[Question], places: Sequence[tuple[int, int]], measures: Sequence[Measure]
-    ) -> Answer:
-        """Return what was kept with what its intervals are about, and with those wider that include what is cut."""
-        covers = tuple(Cover.of(questions[which], column) for which, column in places)
-        cuts = [CutRows.of(questions[which], column) for which, column in places]
-        widened = [cut if cover is Cover.WITH_CUT_ROWS else None for cut, cover in zip(cuts, covers, strict=True)]
-        intervals = tuple(
-            tuple(ends if cut is None else cut.widen(ends) for ends, cut in zip(row, widened, strict=True))
-            for row in self.intervals
-        )
-        running, cut = self.running, widened[0]
-        if running is not None and cut is not None:
-            running = running.widen(cut.widen)
-        answer = replace(self, covers=covers, intervals=intervals, running=running)
-        return mark_whole_ranges(answer, questions, places, measures)
-
     def data(self) -> list[dict[str, Any]]:
         """Return the rows as dictionaries."""
         return [dict(zip(self.columns, row, strict=True)) for row in self.rows]
@@ -266,7 +218,17 @@ class Answer:
 
     def to_arrow(self) -> Any:
         """Return the rows as an Arrow table, with their expected noise and the ends of their intervals."""
-        return frame_export.to_arrow(self.by_column())
+        return frame_export.to_arrow(self.by_column(), self._kinds())
+
+    def __arrow_c_stream__(self, requested_schema: object = None) -> object:
+        """Hand the same table to whatever reads Arrow: `polars.DataFrame(answer)`, `duckdb.sql("FROM answer")`."""
+        table = frame_export.to_arrow(self.by_column(), self._kinds(), "handing over an answer through Arrow")
+        return table.__arrow_c_stream__(requested_schema)
+
+    def _kinds(self) -> dict[str, str]:
+        """Return what the cells of each column are; of a measure, also where nothing was learnt."""
+        kinds = {name: find_kind(cells) for name, cells in self.by_column().items()}
+        return kinds | {name: find_kind(row[i] for row in self.rows) for i, name in enumerate(self.columns)}
 
     def by_column(self) -> dict[str, list[Any]]:
         """Return everything by columns: groups, measures, their expected noise and the ends of their intervals.
@@ -294,175 +256,19 @@ class Answer:
             columns[unlike("practice", tuple(columns))] = [PRACTICE] * len(self.rows)
         return columns
 
-    def _table(self) -> TextTable:
-        measures, shown = self.measure_places, choose_rows(self)
-        released = [self.rows[place] for place in shown.places]
-        intervals = [self.intervals[place] for place in shown.places] if self.intervals else []
-        noise = [self.noise[place] for place in shown.places]
-        learnt = [self.learnt[place] for place in shown.places]
-        columns: list[Column] = []
-        rows: list[list[str]] = [[] for _ in released]
-        titles = self.interval_names
-        for place, name in enumerate(self.columns):
-            if place not in measures:
-                columns.append(Column(name, left=True))
-                _append(rows, (ALL if row[place] is None else _shown(row[place]) for row in released))
-                continue
-            i = measures.index(place)
-            columns.append(Column(name))
-            known = [row[i] for row in learnt]
-            cells = zip((row[place] for row in released), known, strict=True)
-            _append(rows, (_shown(cell) if tells else NOTHING_LEARNT for cell, tells in cells))
-            title = titles[i]
-            if len(measures) <= MOST_WITH_INTERVALS and title is not None:
-                columns.append(Column.in_two(title))
-                _append(rows, (_interval(row[i]) for row in intervals))
-            if len(measures) == 1 and any(row[i] is not None for row in noise):
-                columns.append(Column("expected noise"))
-                sizes = zip((row[i] for row in noise), known, strict=True)
-                _append(rows, (_noise(size) if tells else "" for size, tells in sizes))
-        no_room = NO_ROOM if len(measures) > MOST_WITH_INTERVALS and any(titles) else None
-        notes = [note for note in (shown.rest, no_room, *self._notes) if note]
-        return TextTable(columns, rows, title=self.practice_notice or "", notes=notes)
-
     @property
-    def _notes(self) -> tuple[str | None, ...]:
-        return self.caveat, self.too_few_rows, self.row_limit, *self.warnings, *self.remarks, self.note
+    def notes(self) -> tuple[str, ...]:
+        """What stands below a table of it: what to know about its intervals, its rows and its numbers."""
+        first = self.caveat, self.too_few_rows, self.row_limit
+        return tuple(note for note in (*first, *self.warnings, *self.remarks, self.note) if note)
 
     def __str__(self) -> str:
-        return str(self._table())
+        return str(lay_out(self))
 
     def _repr_html_(self) -> str:
-        return self._table().html() + ("" if self.sql is None else fold("Query", self.sql))
-
-    def dump(self) -> str:
-        """Write what a ledger keeps of the answer."""
-        record: dict[str, Any] = {
-            "columns": self.columns,
-            "rows": self.rows,
-            "noise": self.noise,
-            "intervals": self.intervals,
-            "confidence": self.confidence,
-        }
-        if self.asked is not None:
-            record["asked"] = self.asked
-        if self.confidences:
-            record["confidences"] = self.confidences
-        if self.running is not None:
-            record["running"] = self.running.data()
-        if self.simultaneous:
-            record["simultaneous"] = True
-        return _write(record)
-
-    @classmethod
-    def longest(
-        cls, plans: Sequence[Plan], places: Sequence[tuple[int, int]], asked: Mapping[str, Any] | None = None
-    ) -> int:
-        """Return how long the text of an answer can get, whatever is drawn: no row is longer than the widest."""
-        confidence = 1.2345678901234567e-300
-        columns = columns_of([plan.question for plan in plans], places)
-        frame = cls(columns, (), (), Fraction(0), "", None, (), confidence, asked=asked)
-        cells = [plans[which].answering.widest for which, _ in places]
-        row = [[cell.value for cell in cells], [cell.noise for cell in cells], [cell.interval for cell in cells]]
-        keys, running = plans[0].question.row_keys, RunningTotals.of(plans[0].question, plans[0].widest)
-        frame = replace(frame, running=running, simultaneous=True)
-        text = replace(frame, confidences=(confidence,) * len(places)).dump()
-        return len(text) + len(_write(keys)) + len(keys) * len(_write(row))
-
-    @classmethod
-    def load(cls, text: str, epsilon: Fraction, request_id: str, row_limit: str | None = None) -> Answer:
-        """Read what a ledger kept; before answers had intervals, there was one measure, and its noise stood alone."""
-        record = json.loads(text, object_hook=_read_object)
-        rows = tuple(map(tuple, record["rows"]))
-        noise = tuple(tuple(row) if isinstance(row, list) else (row,) for row in record["noise"])
-        intervals = tuple(
-            tuple(None if ends is None else (ends[0], ends[1]) for ends in row) for row in record.get("intervals", [])
-        )
-        columns, confidence = tuple(record["columns"]), record.get("confidence", FIRST_CONFIDENCE)
-        confidences, asked = tuple(record.get("confidences", ())), record.get("asked")
-        facts = (rows, noise, epsilon, request_id, row_limit, intervals, confidence)
-        running, simultaneous = RunningTotals.load(record.get("running")), record.get("simultaneous", False)
-        more = {"asked": asked, "confidences": confidences, "running": running, "simultaneous": simultaneous}
-        return cls(columns, *facts, **more)
-
-    @classmethod
-    def of(
-        cls,
-        plans: Sequence[Plan],
-        places: Sequence[tuple[int, int]],
-        answers: Sequence[Sequence[tuple[Answered, ...]]],
-        request_id: str,
-        confidence: float,
-    ) -> Answer:
-        """Put private answers beside what their groups are called."""
-        labels = plans[0].question.labels
-        rows, noise, intervals = [], [], []
-        for at, codes in enumerate(plans[0].rows):
-            cells = [answers[which][at][column] for which, column in places]
-            names = (None if code is None else labels[i][code] for i, code in enumerate(codes))
-            rows.append((*names, *(cell.value for cell in cells)))
-            noise.append(tuple(cell.noise for cell in cells))
-            intervals.append(tuple(cell.interval for cell in cells))
-        cost = sum((plan.epsilon for plan in plans), Fraction(0))
-        limit = row_limit([plan.question for plan in plans])
-        columns = columns_of([plan.question for plan in plans], places)
-        facts = (cost, request_id, limit, tuple(intervals), confidence)
-        running = RunningTotals.of(plans[0].question, answers[0])
-        return cls(columns, tuple(rows), tuple(noise), *facts, running=running)
-
-
-def columns_of(questions: Sequence[Question], places: Sequence[tuple[int, int]]) -> tuple[str, ...]:
-    """Return what the columns of an answer are called, each by a name of its own."""
-    names = tuple(group.column.name for group in questions[0].groups)
-    for which, column in places:
-        names = (*names, unlike(answer_names(questions[which].measure)[column], names))
-    return names
+        return lay_out(self).html() + ("" if self.sql is None else fold("Query", self.sql))
 
 
 def unlike(name: str, others: tuple[str, ...]) -> str:
     """Return a name that none of some others is."""
     return name if name not in others else unlike(f"{name}_", others)
-
-
-def _append(rows: list[list[str]], cells: Iterable[str]) -> None:
-    for row, cell in zip(rows, cells, strict=True):
-        row.append(cell)
-
-
-def _interval(ends: Interval | None) -> str:
-    return "" if ends is None else f"{_shown(ends[0])} to {_shown(ends[1])}"
-
-
-def _noise(noise: float | None) -> str:
-    return format_error(noise) if noise is not None and noise < 1e4 else _shown(noise)
-
-
-def _shown(cell: Any) -> str:
-    if not isinstance(cell, float):
-        return "none" if cell is None else str(cell)
-    return f"{cell:.4g}" if abs(cell) < 1e4 else f"{cell:.1f}"
-
-
-def _write(record: Any) -> str:
-    return json.dumps(record, separators=(",", ":"), default=plain)
-
-
-def plain(cell: Any) -> Any:
-    """Return a key, a value or the ends of an interval as JSON has them."""
-    if isinstance(cell, tuple):
-        return [plain(end) for end in cell]
-    kind = next((name for name, of in TIMES.items() if isinstance(cell, of)), None)
-    return cell if kind is None else {kind: cell.isoformat()}
-
-
-def read_plain(cell: Any) -> Any:
-    """Read a key or a value that `plain` gave."""
-    if not isinstance(cell, dict):
-        return cell
-    ((kind, text),) = cell.items()
-    return TIMES[kind].fromisoformat(text)
-
-
-def _read_object(record: dict[str, Any]) -> Any:
-    """Read what stands in braces: a day, a time, or a record."""
-    return read_plain(record) if len(record) == 1 and record.keys() <= TIMES.keys() else record

@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING, Any
 from inbounds.accuracy.confidence import CONFIDENCE
 
 if TYPE_CHECKING:
-    from inbounds.query.answer.answer import Answer
+    from inbounds.results.answer import Answer
 
 MOST_ROWS = 1000
 """An answer of so many rows is shown as it is, and of a longer one no more than so many."""

@@ -1,1 +1,0 @@
-"""Answers in another shape, computed for free: pivots, and survival curves."""
