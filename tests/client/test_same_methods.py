@@ -73,6 +73,7 @@ NOT_REMOTE: dict[type, dict[str, str]] = {
         "remarks": INSIDE,
         "public": INSIDE,
         "paid": INSIDE,
+        "stated": INSIDE,
         "select": IN_SQL,
     },
 }

@@ -274,7 +274,7 @@ def test_the_key_goes_nowhere_else(r: R, status: int) -> None:
 
 @pytest.mark.parametrize(("status", "code"), [(429, "too-many"), (503, "server-unavailable")])
 def test_nobody_waits_who_has_no_patience(r: R, status: int, code: str) -> None:
-    """A refusal that asks to wait is told at once to those who do not wait: nothing below the package waits for them."""
+    """A refusal that asks to wait is told at once to those who do not wait: nothing below waits for them."""
     body = json.dumps({"code": code, "detail": "wait a moment"}).encode()
     busy = OtherServer(status, {"Content-Type": "application/problem+json", "Retry-After": "1"}, body)
     try:

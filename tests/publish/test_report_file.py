@@ -190,3 +190,34 @@ def test_a_header_above_the_report_is_not_passed_over() -> None:
         "line 1: -- total: stands in no header; move it below -- report:",
     )
     assert ReportFile.parse(f"-- Author: somebody\n-- report: a\n{QUESTION}\n-- Note: nothing").name == "a"
+
+
+STATED = """\
+-- report: year
+-- name: rows
+{header}
+SELECT WITH DIFFERENTIAL_PRIVACY OPTIONS ({options}) COUNT(*) FROM visits
+"""
+
+
+def test_sql_may_say_what_it_costs() -> None:
+    """Its epsilon is that of the question, whose SQL is the same without; the same one may stand in the header."""
+    for header in ("", "-- epsilon: 0.5", "-- epsilon: 0.50"):
+        (question,) = ReportFile.parse(STATED.format(header=header, options="epsilon = 0.5")).questions
+        assert (question.epsilon, question.sql) == (Fraction(1, 2), "SELECT COUNT(*) FROM visits")
+    whole = ReportFile.parse("-- report: year\n-- total: 2\n" + STATED.format(header="", options="epsilon = 0.5")[16:])
+    assert (whole.questions[0].epsilon, whole.questions[0].weight) == (Fraction(1, 2), None)
+
+
+@pytest.mark.parametrize(
+    ("header", "options", "fault"),
+    [
+        ("-- epsilon: 1", "epsilon = 0.5", "line 4: its SQL says epsilon = 0.5, and its header has another cost"),
+        ("-- error: 20", "epsilon = 0.5", "line 4: its SQL says epsilon = 0.5, and its header has another cost"),
+        ("-- epsilon: 1", "epsilom = 0.5", "line 4: there is no option epsilom; did you mean epsilon?"),
+        ("", "epsilon = 1, delta = 0", "line 4: in a report, OPTIONS say epsilon only, got delta"),
+    ],
+)
+def test_what_sql_says_of_privacy_fits_the_header(header: str, options: str, fault: str) -> None:
+    """Two costs are refused with the line of the SQL, and so are options that only a contract decides."""
+    assert any(told.startswith(fault) for told in faults(STATED.format(header=header, options=options)))

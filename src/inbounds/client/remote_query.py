@@ -132,7 +132,7 @@ class RemoteQuery:
 
     def explain(
         self,
-        epsilon: Any,
+        epsilon: Any = None,
         *,
         pooling: Any = None,
         weights: Sequence[Any] | None = None,
@@ -164,7 +164,7 @@ class RemoteQuery:
 
     def ask(
         self,
-        epsilon: Any,
+        epsilon: Any = None,
         *,
         request_id: str | None = None,
         pooling: Any = None,
@@ -175,6 +175,7 @@ class RemoteQuery:
     ) -> Answer:
         """Charge you for the query, then return its private answers.  Public knowledge is free.
 
+        `epsilon` is not needed if its SQL says it.
         Repeating a `request_id` returns the same answer for free, so a lost connection never costs twice.
         With `simultaneous`, all intervals hold at once with the confidence, instead of each by itself.
         With `force`, a query whose answer would tell nothing is charged instead of refused.
@@ -187,7 +188,12 @@ class RemoteQuery:
         return replace(answer, sql=self.text)
 
     def practise(
-        self, epsilon: Any, *, pooling: Any = None, weights: Sequence[Any] | None = None, confidence: float = CONFIDENCE
+        self,
+        epsilon: Any = None,
+        *,
+        pooling: Any = None,
+        weights: Sequence[Any] | None = None,
+        confidence: float = CONFIDENCE,
     ) -> Answer:
         """Ask the same of made-up rows: the answer has the shape of a real one, is free, and tells nothing."""
         query = replace(self, dataset=self.dataset.practice())
@@ -206,7 +212,9 @@ class RemoteQuery:
     def _make_body(
         self, epsilon: Any, pooling: Any, weights: Sequence[Any] | None, *, simultaneous: bool
     ) -> dict[str, Any]:
-        body = {**self._write_choices(pooling, weights), "epsilon": format_amount(units(epsilon))}
+        body = self._write_choices(pooling, weights)
+        if epsilon is not None:  # else its SQL says it, or the server refuses it
+            body["epsilon"] = format_amount(units(epsilon))
         return body | ({"simultaneous": True} if simultaneous else {})  # an older server knows nothing of it
 
     def _write_choices(self, pooling: Any, weights: Sequence[Any] | None) -> dict[str, Any]:

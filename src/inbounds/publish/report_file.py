@@ -25,11 +25,12 @@ from sqlglot import Token, TokenType
 from sqlglot.errors import TokenError
 
 from inbounds.display.suggestion import find_nearest, list_names
-from inbounds.errors import InvalidParameter, InvalidReport
+from inbounds.errors import InvalidParameter, InvalidQuestion, InvalidReport
 from inbounds.exact.amount import format_amount, fraction, units
 from inbounds.exact.decimals import typed_decimal
 from inbounds.exact.rational import as_written, shown
 from inbounds.publish.sql_tokens import read_comments, slice_of, split_at, tokenize, unclosed_line
+from inbounds.query.ask.privacy_options import cut_options, drop_options
 from inbounds.report.report import EDITION, LONGEST_NAME, NAME, ChartKind
 
 HEAD_KEYS = ("report", "title", "description", "edition", "total", "consistent")
@@ -221,10 +222,13 @@ class _Reader:
         costs["error"] = self._take(section, "error", _read_error)
         costs["rows"] = self._take(section, "rows", _read_rows)
         costs["weight"] = self._take(section, "weight", _read_weight)
-        self._check_costs(section, in_total=in_total)
-        if in_total and not any(key in section.headers for key in COSTS):
-            costs["weight"] = Fraction(1)
         sql, line = self._read_sql(section)
+        sql, stated = self._take_stated(sql, line)
+        self._check_costs(section, line, stated, in_total=in_total)
+        if stated is not None:
+            costs["epsilon"] = stated
+        elif in_total and not any(key in section.headers for key in COSTS):
+            costs["weight"] = Fraction(1)
         chart = self._take(section, "chart", _read_chart)
         title = _text_of(section, "title") or _to_title(name)
         return ReportQuestion(name, title, sql, line, _text_of(section, "description"), chart, **costs)
@@ -251,10 +255,29 @@ class _Reader:
             self._refuse(second, "a question is one SELECT, got another one; write -- name: and a name above it")
         return slice_of(self._text, statements[0]), line
 
+    def _take_stated(self, sql: str, line: int) -> tuple[str, Fraction | None]:
+        """Return SQL without what it says of privacy, and the epsilon that it says."""
+        try:
+            _, options = cut_options(sql)
+            epsilon = options.epsilon
+        except (InvalidQuestion, InvalidParameter) as problem:
+            self._refuse(line, str(problem).partition("\n")[0])
+            return sql, None
+        others = [option.name for option in options.options if option.name != "epsilon"]
+        if others:
+            self._refuse(line, f"in a report, OPTIONS say epsilon only, got {list_names(others)}; leave the rest out")
+        return drop_options(sql), epsilon
+
     # Costs.
 
-    def _check_costs(self, section: _Section, *, in_total: bool) -> None:
+    def _check_costs(self, section: _Section, sql_line: int, stated: Fraction | None, *, in_total: bool) -> None:
         given = [key for key in COSTS if key in section.headers]
+        if stated is not None:
+            known = self._take(section, "epsilon", _read_amount) if given == ["epsilon"] else None
+            if given and known != stated:
+                fault = f"its SQL says epsilon = {amount_text(stated)}, and its header has another cost"
+                self._refuse(sql_line, f"{fault}; leave one of them out")
+            given = ["epsilon"]
         if len(given) > 1:
             line = section.headers[given[1]][0]
             self._refuse(line, f"a question has one of epsilon, error and weight, got {' and '.join(given)}; keep one")

@@ -10,6 +10,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 from contextlib import AbstractContextManager, contextmanager
 from copy import copy
+from dataclasses import replace
 from fractions import Fraction
 from functools import cached_property
 from os import fspath
@@ -32,6 +33,7 @@ from inbounds.query.ask.bounds_discovery import OUTSIDE, DiscoveredBounds, disco
 from inbounds.query.ask.charging import PriceLimit
 from inbounds.query.ask.discovery import Discovered, discover
 from inbounds.query.ask.limit_discovery import MOST, DiscoveredLimit, discover_limit, with_largest_limit
+from inbounds.query.ask.privacy_options import cut_options
 from inbounds.query.columns.column import Keys
 from inbounds.query.contract.budget import Budget
 from inbounds.query.contract.contract import Contract
@@ -50,7 +52,7 @@ from inbounds.query.question.question import Question
 from inbounds.query.several.build import Builder
 from inbounds.query.several.several_query import SeveralQuery
 from inbounds.query.sql.select import Select, read_select
-from inbounds.query.sql.several.statement import PivotedSelect, Statement
+from inbounds.query.sql.several.statement import ColumnsSelect, PivotedSelect, Statement
 from inbounds.query.tables.contract_tables import Tables
 from inbounds.query.tables.public_table import PublicTable
 from inbounds.query.tables.relation import base_tables, public_tables
@@ -102,7 +104,7 @@ class Dataset(MadeTables, Overview):
         self.price_limit = None if most is None else PriceLimit.of_dataset(self.name, fraction(most))
         self._sources = {"frame": frame, "spark": spark}
         self._account = Account(self.contract, self.tables, budget, ledger, create_ledger, frame is not None)
-        self._selects: dict[str, Statement | PivotedSelect] = {}
+        self._selects: dict[str, Statement | PivotedSelect | ColumnsSelect] = {}
         self._plans: dict[tuple[Any, ...], Plan] = {}
         self._planning: dict[tuple[Any, ...], Lock] = {}
         self._others: dict[str, Engine] = {}
@@ -198,15 +200,22 @@ class Dataset(MadeTables, Overview):
     # Questions.
 
     def sql(self, text: str) -> Query:
-        """Write a query in SQL; `inbounds.query.sql` documents what is supported."""
+        """Write a query in SQL; `inbounds.query.sql` documents what is supported.
+
+        It may say what it costs: `SELECT WITH DIFFERENTIAL_PRIVACY OPTIONS (epsilon = 0.5) COUNT(*) FROM visits`.
+        """
         if self.table is not self.tables.main:
             raise InvalidQuestion(
                 "SQL names its tables after FROM; call sql on the dataset, or ask this table in Python"
             )
+        text, options = cut_options(text)
         statement = self._read_sql(text)
         if isinstance(statement, Select) and not statement.beside:
-            return self._build_select(statement)
-        return SeveralQuery.of_piece(self, Builder(self._build_select).piece(statement))
+            query = self._build_select(statement)
+        else:
+            query = SeveralQuery.of_piece(self, Builder(self._build_select).piece(statement))
+        options.check(question.table for question in query.questions)
+        return query if options.epsilon is None else replace(query, stated=options.epsilon)
 
     def _build_select(self, select: Select) -> Query:
         """Return the query for one SELECT about rows."""
@@ -214,7 +223,7 @@ class Dataset(MadeTables, Overview):
             return self._with_table(select.relation)._build_query(select)
         return self.rows_of(select.table)._build_query(select)
 
-    def _read_sql(self, text: object) -> Statement | PivotedSelect:
+    def _read_sql(self, text: object) -> Statement | PivotedSelect | ColumnsSelect:
         """Return what a text asks; the same text again, as after explaining it, is not read again."""
         if not isinstance(text, str):
             return read_select(text, self.tables)  # which refuses it

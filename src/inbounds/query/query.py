@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from fractions import Fraction
 from functools import cached_property, partial
 from typing import TYPE_CHECKING, Any, cast
@@ -30,7 +30,7 @@ from inbounds.query.answer.view import AS_RELEASED, View, ViewColumn, write_over
 from inbounds.query.ask.charging import refuse_expensive, with_limit
 from inbounds.query.ask.derive import derive
 from inbounds.query.ask.epsilon_search import Cap, search_epsilon
-from inbounds.query.ask.options import read_confidence, read_cost, read_pooling
+from inbounds.query.ask.options import read_confidence, read_pooling, settle_cost
 from inbounds.query.ask.quantile_intervals import (
     add_quantile_intervals,
     describe_at_once,
@@ -73,6 +73,8 @@ class Query:
     """What was asked for, if not simply what the questions measure."""
     shown: View = AS_RELEASED
     """What is shown of what is released."""
+    stated: Fraction | None = field(default=None, compare=False, repr=False)
+    """The epsilon that its SQL says it costs, if it does; it is no part of what is asked."""
 
     @classmethod
     def of(cls, dataset: Dataset, measures: tuple[Measure, ...]) -> Query:
@@ -97,7 +99,7 @@ class Query:
         if self.questions[0].sets is not None:
             return fewer
         # All of these rows may have a value that some of the others have not: then their number follows from its sums.
-        shared = _share(self.dataset, fewer.questions[0], self.asked, self.shown)
+        shared = self._share(fewer.questions[0], self.asked)
         return fewer if len(shared.questions) == len(fewer.questions) else shared
 
     def by(self, *columns: str | Expression) -> Query:
@@ -120,7 +122,7 @@ class Query:
 
     def _split_measures(self) -> Query:
         """Return the same with every count and sum in a question of its own: each of them is a table that adds up."""
-        return _share(self.dataset, self.questions[0], self.asked, self.shown, with_totals=True)
+        return self._share(self.questions[0], self.asked, with_totals=True)
 
     def alone(self) -> Query:
         """Return the query with each cell answered separately: less error in each, but totals need not add up."""
@@ -154,7 +156,12 @@ class Query:
     def _ask_only(self, measures: tuple[Measure, ...], view: View) -> Query:
         """Return the question for some of its measures only."""
         first = self.questions[0]
-        return _share(self.dataset, first, measures, view, with_totals=first.sets is not None)
+        return replace(self._share(first, measures, with_totals=first.sets is not None), shown=view)
+
+    def _share(self, first: Question, measures: tuple[Measure, ...], *, with_totals: bool = False) -> Query:
+        """Return the question for some measures of the rows and groups of another one."""
+        shared = _share(self.dataset, first, measures, self.shown, with_totals=with_totals)
+        return replace(shared, stated=self.stated)
 
     def having(self, condition: str) -> Query:
         """Return the query showing only rows whose released values meet a condition: `"count > 100"`.
@@ -202,16 +209,22 @@ class Query:
         return replace(self, questions=tuple(change(question) for question in self.questions))
 
     @sheltered()
-    def plan(self, epsilon: Any, *, pooling: Any = None) -> Plan:
+    def plan(self, epsilon: Any = None, *, pooling: Any = None) -> Plan:
         """Return how the question will be answered, if it is one; nothing is spent, and no row is looked at."""
         question = self.question if len(self.questions) > 1 else self._planned[0]
-        return self.dataset.planned(question, read_cost(epsilon), read_pooling(pooling))
+        return self.dataset.planned(question, self._settle(epsilon), read_pooling(pooling))
+
+    def _settle(self, epsilon: Any) -> Fraction:
+        """Return what it costs: the epsilon that is given, or the one in its SQL."""
+        return settle_cost(epsilon, self.stated)
 
     @sheltered()
-    def plans(self, epsilon: Any, *, pooling: Any = None, weights: Sequence[Any] | None = None) -> tuple[Plan, ...]:
+    def plans(
+        self, epsilon: Any = None, *, pooling: Any = None, weights: Sequence[Any] | None = None
+    ) -> tuple[Plan, ...]:
         """Return how each question will be answered, with its part of epsilon."""
         # What is public needs no plan, and epsilon is split between the rest only.
-        cost, fixed = read_cost(epsilon), read_pooling(pooling)
+        cost, fixed = self._settle(epsilon), read_pooling(pooling)
         if self.public:
             paid, weights = self._paid, self._weights_of_paid(weights)
             return () if paid is None else paid.plans(cost, pooling=fixed, weights=weights)
@@ -363,7 +376,7 @@ class Query:
     @sheltered()
     def explain(
         self,
-        epsilon: Any,
+        epsilon: Any = None,
         *,
         pooling: Any = None,
         weights: Sequence[Any] | None = None,
@@ -381,7 +394,7 @@ class Query:
         plans = self.plans(epsilon, pooling=pooling, weights=weights)
         answer = None if analyst is None or not plans else self.owned(analyst, ledger, hidden)
         owned = None if answer is None else f"{analyst} already has this, as a sum or a part of {answer.request_id}"
-        lasting = self.dataset.lasting(read_cost(epsilon), rho_of(plans)) if plans else None
+        lasting = self.dataset.lasting(self._settle(epsilon), rho_of(plans)) if plans else None
         dialect, view = self.dataset.engine.dialect.name, self.shown.describe()
         view = None if NoMeasure() in self.asked else view  # then nothing is released
         explanation = Explanation.of(plans, dialect, owned, view, lasting, self.questions)
@@ -406,7 +419,7 @@ class Query:
     @sheltered()
     def ask(  # noqa: PLR0913  each is a choice of whoever asks
         self,
-        epsilon: Any,
+        epsilon: Any = None,
         *,
         analyst: str,
         request_id: str | None = None,
@@ -419,6 +432,7 @@ class Query:
     ) -> Answer:
         """Charge the analyst, then return private answers; public knowledge is free.
 
+        * `epsilon`: what it costs; not needed if its SQL says so, WITH DIFFERENTIAL_PRIVACY OPTIONS (epsilon = 0.5).
         * `request_id`: repeating one returns the stored answer for free.
         * `pooling`: fixed, from 0 to 1, instead of chosen for the least error.
         * `weights`: how epsilon is split between several measures; equally if not given.
@@ -430,9 +444,9 @@ class Query:
         fixed, level = read_pooling(pooling), read_confidence(confidence)
         check_progress(progress)
         if self.paid is not None:
-            refuse_expensive(self.dataset, read_cost(epsilon), request_id)
+            refuse_expensive(self.dataset, self._settle(epsilon), request_id)
         if not self.public:
-            cost = read_cost(epsilon)
+            cost = self._settle(epsilon)
             choices = (fixed, weights, level, progress, force, simultaneous)
             return self._mark(Asking(self, cost, analyst, request_id, *choices).result())
         self.plans(epsilon, pooling=fixed, weights=weights)  # which refuses what cannot be asked, also for free

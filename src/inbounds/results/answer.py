@@ -73,6 +73,9 @@ class Answer:
     practice: bool = False
     """Whether it is about made-up rows, and so tells nothing about anybody."""
 
+    kinds: tuple[str, ...] = field(default=(), repr=False, compare=False)
+    """What the cells of each column would be, if there are no rows; else they tell."""
+
     @property
     def practice_notice(self) -> str | None:
         """What stands above an answer about made-up rows; None above others."""

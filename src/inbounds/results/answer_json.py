@@ -21,7 +21,7 @@ def write_answer(answer: Answer) -> dict[str, Any]:
     return {
         "id": answer.request_id,
         "columns": [
-            {"name": name, "kind": find_kind([row[place] for row in answer.rows]), "is_key": place not in measures}
+            {"name": name, "kind": _kind_of(answer, place), "is_key": place not in measures}
             for place, name in enumerate(answer.columns)
         ],
         "rows": _plain(answer.rows),
@@ -68,6 +68,7 @@ def read_answer(data: Mapping[str, Any]) -> Answer:
         remarks=tuple(data.get("remarks", ())),
         simultaneous=data.get("simultaneous", False),
         practice=bool(data.get("practice", False)),
+        kinds=() if data["rows"] else tuple(kinds),
     )
 
 
@@ -85,6 +86,11 @@ def _plain(value: Any) -> Any:
     if isinstance(value, tuple | list):
         return [_plain(part) for part in value]
     return value.isoformat() if isinstance(value, date | time) else value
+
+
+def _kind_of(answer: Answer, place: int) -> str:
+    """Return what the cells of a column are."""
+    return answer.kinds[place] if answer.kinds else find_kind([row[place] for row in answer.rows])
 
 
 def _read_row(row: list[Any], kinds: list[str]) -> tuple[Any, ...]:

@@ -58,10 +58,13 @@ CASES: list[Followed] = [
         f"SELECT clinic FROM {BY_CLINIC} AS t WHERE n > 3 GROUP BY clinic",
     ),
     followed(
-        "SELECT COUNT(*) FROM (SELECT clinic FROM visits GROUP BY clinic) AS t",
-        f"SELECT COUNT(*) FROM {BY_CLINIC} AS t",
+        f"SELECT n FROM (SELECT clinic FROM visits GROUP BY clinic) AS a JOIN {BY_CLINIC} AS b ON a.clinic = b.clinic",
+        f"SELECT b.n FROM {BY_CLINIC} AS a JOIN {BY_CLINIC} AS b ON a.clinic = b.clinic",
     ),
-    followed(f"SELECT clinic FROM {BY_CLINIC} AS t", f"SELECT clinic, n FROM {BY_CLINIC} AS t"),
+    followed(
+        "SELECT age FROM (SELECT HISTOGRAM(age, 10) FROM visits) AS t",
+        "SELECT age, count FROM (SELECT HISTOGRAM(age, 10) FROM visits) AS t",
+    ),
     followed("SELECT VARIANCE(age > 60) FROM visits", "SELECT PROPORTION(age > 60) FROM visits"),
 ]
 

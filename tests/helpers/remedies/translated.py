@@ -55,6 +55,36 @@ TEXTS = [
     ),
 ]
 
+PRIVACY = "SELECT WITH DIFFERENTIAL_PRIVACY OPTIONS"
+
+OPTIONS = [
+    followed("SELECT AVG(age, contribution_bounds_per_group => (0, 100)) FROM visits", "SELECT AVG(age) FROM visits"),
+    followed(
+        f"{PRIVACY} (epsilon = 1, privacy_unit_column = person) COUNT(*) FROM visits",
+        f"{PRIVACY} (epsilon = 1, privacy_unit_column = patient) COUNT(*) FROM visits",
+    ),
+    followed(
+        f"{PRIVACY} (epsilon = 1, max_rows_contributed = 9) COUNT(*) FROM visits",
+        f"{PRIVACY} (epsilon = 1, max_rows_contributed = 3) COUNT(*) FROM visits",
+    ),
+    followed(
+        f"{PRIVACY} (epsilon = 1, max_groups_contributed = 9) COUNT(*) FROM visits",
+        f"{PRIVACY} (epsilon = 1) COUNT(*) FROM visits",
+    ),
+    followed(
+        f"{PRIVACY} (epsilon = 1, delta = 2) COUNT(*) FROM visits",
+        f"{PRIVACY} (epsilon = 1) COUNT(*) FROM visits",
+    ),
+    followed(
+        f"{PRIVACY} (epsilon = 1, epsilon = 2) COUNT(*) FROM visits",
+        f"{PRIVACY} (epsilon = 1) COUNT(*) FROM visits",
+    ),
+    followed(f"{PRIVACY} (epsilon = some) COUNT(*) FROM visits", f"{PRIVACY} (epsilon = 0.5) COUNT(*) FROM visits"),
+    followed(f"{PRIVACY} (epsilom = 1) COUNT(*) FROM visits", f"{PRIVACY} (epsilon = 1) COUNT(*) FROM visits"),
+    followed(f"{PRIVACY} (1) COUNT(*) FROM visits", f"{PRIVACY} (epsilon = 0.5) COUNT(*) FROM visits"),
+    followed(f"{PRIVACY} COUNT(*) FROM visits", f"{PRIVACY} (epsilon = 0.5) COUNT(*) FROM visits"),
+]
+
 MEASURES = [
     followed("SELECT AVG(MOD(age, cost)) FROM visits", "SELECT AVG(MOD(age, 10)) FROM visits"),
     followed("SELECT CAST(AVG(age) AS TEXT) FROM visits", "SELECT CAST(AVG(age) AS DECIMAL(9, 2)) FROM visits"),
@@ -131,9 +161,13 @@ TABLES = [
     ),
 ]
 
-CASES: list[Followed] = [*TEXTS, *MEASURES, *CONDITIONS, *TABLES]
+CASES: list[Followed] = [*TEXTS, *OPTIONS, *MEASURES, *CONDITIONS, *TABLES]
 
 TRIPS: list[Followed] = [
+    followed(
+        f"{PRIVACY} (epsilon = 1, privacy_unit_column = person) COUNT(*) FROM trips",
+        f"{PRIVACY} (epsilon = 1) COUNT(*) FROM trips",
+    ),
     followed(
         "SELECT STRFTIME(day, '%Y-%m-%d'), COUNT(*) FROM trips GROUP BY 1",
         "SELECT STRFTIME(day, '%Y'), COUNT(*) FROM trips GROUP BY 1",

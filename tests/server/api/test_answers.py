@@ -551,7 +551,7 @@ WRONG = [
     ({"epsilon": "nan"}, "invalid-request"),
     ({"epsilon": "inf"}, "invalid-request"),
     ({"epsilon": "1e-400"}, "invalid-parameter"),
-    ({"epsilon": None}, "invalid-request"),
+    ({"epsilon": None}, "invalid-parameter"),
     ({"confidence": 0}, "invalid-request"),
     ({"confidence": 1e-300}, "invalid-parameter"),
     ({"pooling": "2"}, "invalid-parameter"),

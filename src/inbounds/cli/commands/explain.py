@@ -71,7 +71,7 @@ def command(  # noqa: PLR0913, PLR0917  each is an option of the command
       inbounds explain --dataset clinic.toml --epsilon 0.5 \\
           "SELECT COUNT(*) FROM visits WHERE age >= 65"
     """
-    price, fixed = Price.read(epsilon, error, rows), read_optional_part(pooling, "--pooling")
+    price, fixed = Price.read(epsilon, error, rows, sql), read_optional_part(pooling, "--pooling")
     shares = read_weights(weights)
     where: dict[str, Any] = {"ledger": ledger, "analyst": analyst}
     file = CodeFile.at(code, price.epsilon, dataset=dataset, server=server, practise=practise, **where)

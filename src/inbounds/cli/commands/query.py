@@ -84,7 +84,7 @@ def command(  # noqa: PLR0913, PLR0917  each is an option of the command
       inbounds query --dataset clinic.toml --epsilon 0.5 --analyst ana \\
           "SELECT clinic, AVG(age) FROM visits GROUP BY clinic"
     """
-    price, fixed = Price.read(epsilon, error, rows), read_optional_part(pooling, "--pooling")
+    price, fixed = Price.read(epsilon, error, rows, sql), read_optional_part(pooling, "--pooling")
     level, shares = float(read_number(confidence, "--confidence")), read_weights(weights)
     request = uuid4().hex if request_id is None else request_id
     if server is None and analyst is None and not practise:

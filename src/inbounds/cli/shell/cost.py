@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING, Annotated
 import typer
 
 from inbounds.bounds.notation import write_end
+from inbounds.cli.shell.extras import needing
 from inbounds.cli.shell.options import read_number, read_whole
 from inbounds.errors import InvalidParameter
 
@@ -21,7 +22,11 @@ if TYPE_CHECKING:
 
 CostOrNone = Annotated[
     str | None,
-    typer.Option("--epsilon", metavar="NUMBER", help="The privacy loss of the whole answer; or give --error."),
+    typer.Option(
+        "--epsilon",
+        metavar="NUMBER",
+        help="The privacy loss of the whole answer; or give --error, or say it in the SQL.",
+    ),
 ]
 WantedError = Annotated[
     str | None,
@@ -63,8 +68,16 @@ class Price:
     rows: int | None
 
     @classmethod
-    def read(cls, epsilon: str | None, error: str | None, rows: str | None) -> Price:
-        """Read the options: one of epsilon and error."""
+    def read(cls, epsilon: str | None, error: str | None, rows: str | None, sql: str) -> Price:
+        """Read the options: one of epsilon and error, unless the SQL says its epsilon."""
+        with needing("query", "querying tables"):
+            from inbounds.query.ask.privacy_options import cut_options  # noqa: PLC0415  the other commands do without
+        stated = cut_options(sql)[1].epsilon
+        if stated is not None and error is not None:
+            raise InvalidParameter(
+                f"a query needs --epsilon or --error, but its SQL says epsilon = {write_end(stated)}; leave --error out"
+            )
+        epsilon = write_end(stated) if epsilon is None and stated is not None else epsilon
         if (epsilon is None) == (error is None):
             given = "both are" if error is not None else "--epsilon is missing, and --error as well"
             raise InvalidParameter(f"a query needs --epsilon or --error, but {given}; give one of them")

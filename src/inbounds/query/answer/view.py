@@ -79,6 +79,17 @@ class View:
         return all(column.key is not None for column in self.columns) and self.shows_public_rows
 
     @property
+    def needs_measures(self) -> bool:
+        """Whether anything that is released must be known for it; what SELECTs inside only select need not be."""
+        return self._chooses_by_measures or not self._chosen_by(*(column.of for column in self.columns))
+
+    @property
+    def _chooses_by_measures(self) -> bool:
+        """Whether measures say which rows it shows, or in which order."""
+        inside = self.inner is not None and self.inner._chooses_by_measures
+        return inside or not self._chosen_by(self.having, self.qualify, *self.order)
+
+    @property
     def has_public_rows(self) -> bool:
         """Whether public keys alone say which rows windows look at."""
         return self._chosen_by(self.having) and (self.inner is None or self.inner.shows_public_rows)

@@ -8,6 +8,7 @@ from math import floor
 from typing import Any
 
 from inbounds.accuracy.confidence import CONFIDENCE
+from inbounds.bounds.notation import write_end
 from inbounds.errors import InvalidParameter
 from inbounds.exact.amount import fraction, units
 from inbounds.exact.rational import as_written, shown
@@ -25,6 +26,24 @@ def read_cost(epsilon: Any) -> Fraction:
         if isinstance(epsilon, int | float | Decimal | Fraction):
             checked_epsilon(epsilon)
         raise
+
+
+def settle_cost(epsilon: Any, stated: Fraction | None) -> Fraction:
+    """Return what a query costs: what is given beside it, or what its SQL says; both only if they are the same."""
+    if epsilon is None:
+        if stated is None:
+            raise InvalidParameter(
+                "a query needs an epsilon, got none; give one such as 0.5, or write SELECT WITH DIFFERENTIAL_PRIVACY "
+                "OPTIONS (epsilon = 0.5) in its SQL"
+            )
+        return stated
+    cost = read_cost(epsilon)
+    if stated is not None and cost != stated:
+        raise InvalidParameter(
+            f"a query has one epsilon, got {shown(epsilon)} beside the SQL and {write_end(stated)} in it; leave one of "
+            "them out"
+        )
+    return cost
 
 
 def read_pooling(pooling: Any) -> Fraction | None:

@@ -198,6 +198,8 @@ class SqlText:
         """Return the arguments of a function, which has at least one and at most so many."""
         self.take(call, "this", "expressions")
         arguments = list(call.expressions)
+        if (named := next((one for one in arguments if isinstance(one, exp.PropertyEQ | exp.Kwarg)), None)) is not None:
+            self.refuse(named, f"{named.name} cannot be chosen here: the contract has the bounds; leave it out")
         if not 1 <= len(arguments) <= most:
             at = arguments[most] if arguments else call
             self.refuse(at, f"{call.name.upper()} cannot take {len(arguments)} arguments; write it like {like}")
@@ -305,7 +307,7 @@ class SqlText:
             if word in words:
                 words.remove(word)
             elif word not in UNNAMED:
-                text, line = cut(self.sql[token.start : token.end + 1]), self._line(token.start, token.end)
+                text, line = cut(self.sql[token.start : token.end + 1]), show_line(self.sql, token.start, token.end)
                 raise InvalidQuestion(f"{text} is not understood here; leave it out{line}")
 
     def _mark(self, node: object) -> str:
@@ -315,7 +317,7 @@ class SqlText:
         if not places:
             return self._line_of_word(kind(node))
         start, end = min(place["start"] for place in places), max(place["end"] for place in places)
-        return self._line(*self._whole(node, start, end))
+        return show_line(self.sql, *self._whole(node, start, end))
 
     def _whole(self, node: exp.Expr, start: int, end: int) -> tuple[int, int]:
         """Return where a part of the text begins and ends with its brackets and opening words, which have no place."""
@@ -339,17 +341,18 @@ class SqlText:
     def _line_of_word(self, word: str) -> str:
         """Return the line that holds a word, with a mark under it, if it is there once."""
         tokens = [token for token in self._tokens if token.text.upper() == word.upper()]
-        return self._line(tokens[0].start, tokens[0].end) if len(tokens) == 1 else ""
+        return show_line(self.sql, tokens[0].start, tokens[0].end) if len(tokens) == 1 else ""
 
-    def _line(self, start: int, end: int) -> str:
-        """Return the line of the text that holds a part of it, with a mark under it, to be put below a message."""
-        if not self.sql[start : end + 1].strip():  # where sqlglot has lost its place
-            return ""
-        begin = self.sql.rfind("\n", 0, start) + 1
-        line = self.sql[begin:].split("\n", 1)[0]
-        first = max(0, start - begin - 36)
-        width = max(1, min(end + 1 - start, len(line) - (start - begin), 40))
-        return f"\n  {line[first : first + 76]}\n  {' ' * (start - begin - first)}{'^' * width}"
+
+def show_line(sql: str, start: int, end: int) -> str:
+    """Return the line of a text that holds a part of it, with a mark under it, to be put below a message."""
+    if not sql[start : end + 1].strip():  # where sqlglot has lost its place
+        return ""
+    begin = sql.rfind("\n", 0, start) + 1
+    line = sql[begin:].split("\n", 1)[0]
+    first = max(0, start - begin - 36)
+    width = max(1, min(end + 1 - start, len(line) - (start - begin), 40))
+    return f"\n  {line[first : first + 76]}\n  {' ' * (start - begin - first)}{'^' * width}"
 
 
 def _open(tokens: list[Any]) -> int:

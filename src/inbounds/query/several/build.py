@@ -11,10 +11,11 @@ from inbounds.query.answer.released.source_column import SourceColumn
 from inbounds.query.answer.view import View
 from inbounds.query.query import Query
 from inbounds.query.several.joined import Joined, Source
-from inbounds.query.several.piece import Asked, Piece, Pivoted, Scalars, Values
+from inbounds.query.several.piece import Asked, Columns, Piece, Pivoted, Scalars, Values
 from inbounds.query.several.united import United
 from inbounds.query.sql.select import Select
 from inbounds.query.sql.several.statement import (
+    ColumnsSelect,
     JoinedSelects,
     PivotedSelect,
     SelectSource,
@@ -35,7 +36,7 @@ class Builder:
         self._build = build
         self._count = 0
 
-    def piece(self, statement: Statement | PivotedSelect) -> Piece:
+    def piece(self, statement: Statement | PivotedSelect | ColumnsSelect) -> Piece:
         """Return what a statement shows."""
         self._count += 1
         if self._count > MOST_PIECES:
@@ -55,6 +56,8 @@ class Builder:
                 return Joined(tuple(map(self._source, statement.sources)), view, scalars)
             case UnitedSelects():
                 return self._unite(statement)
+            case ColumnsSelect():
+                return Columns(statement.columns, statement.text)
             case PivotedSelect():
                 return Pivoted(self.piece(statement.select), statement.key, statement.text)
 

@@ -9,6 +9,7 @@ from typing import Any
 
 from inbounds.query.answer.apply_view import Viewer
 from inbounds.query.answer.made_answer import cover_intervals
+from inbounds.query.answer.released.leaf import CELLS, Kind
 from inbounds.query.answer.released.needed_cells import raise_confidence
 from inbounds.query.answer.released.source_column import SourceColumn
 from inbounds.query.answer.view import View
@@ -231,6 +232,37 @@ class Values(Piece):
 
     def __str__(self) -> str:
         return " ".join([f"SELECT {', '.join(map(str, self.view.columns))}", *self.view.clauses])
+
+
+@dataclass(frozen=True)
+class Columns(Piece):
+    """No row: columns by their names, and what would be in them."""
+
+    columns: tuple[tuple[str, Kind], ...]
+    text: str
+    most_rows = 0
+    has_public_rows = True
+
+    def queries(self) -> Iterator[Query]:
+        return iter(())
+
+    @property
+    def ranks(self) -> Sequence[Ranks]:
+        return [None] * len(self.columns)
+
+    def need(self, confidence: float, needed: dict[tuple[Questions, int], float]) -> None:
+        """Note nothing: there is no row."""
+
+    def show(self, released: Released, confidence: float) -> Answer:
+        names = tuple(name for name, _ in self.columns)
+        kinds = tuple(CELLS[kind] for _, kind in self.columns)
+        return replace(NOTHING, columns=names, rows=(), noise=(), intervals=(), public=names, kinds=kinds)
+
+    def without_adding_up(self) -> Columns:
+        return self
+
+    def __str__(self) -> str:
+        return self.text
 
 
 @dataclass(frozen=True)

@@ -14,7 +14,7 @@ from inbounds.query.answer.explanation import Explanation
 from inbounds.query.answer.made_answer import cover_intervals
 from inbounds.query.answer.view import FREE, View
 from inbounds.query.ask.charging import with_limit
-from inbounds.query.ask.options import read_confidence, read_cost, read_pooling
+from inbounds.query.ask.options import read_confidence, read_pooling
 from inbounds.query.ask.quantile_intervals import describe_at_once
 from inbounds.query.methods.method import Answered
 from inbounds.query.methods.plan import Plan, rho_of
@@ -94,7 +94,7 @@ class SeveralQuery(Query):
 
     def alone(self) -> SeveralQuery:
         """Return the query with each cell answered separately."""
-        return SeveralQuery.of_piece(self.dataset, self._piece.without_adding_up())
+        return replace(SeveralQuery.of_piece(self.dataset, self._piece.without_adding_up()), stated=self.stated)
 
     # What asking needs to know of it.
 
@@ -147,8 +147,10 @@ class SeveralQuery(Query):
         parts = zip(self._stack.queries, self._stack.take(released), strict=True)
         return tuple(remark for query, answer in parts for remark in query.remarks(answer))
 
-    def plans(self, epsilon: Any, *, pooling: Any = None, weights: Sequence[Any] | None = None) -> tuple[Plan, ...]:
-        cost, fixed = read_cost(epsilon), read_pooling(pooling)
+    def plans(
+        self, epsilon: Any = None, *, pooling: Any = None, weights: Sequence[Any] | None = None
+    ) -> tuple[Plan, ...]:
+        cost, fixed = self._settle(epsilon), read_pooling(pooling)
         for query in self._piece.queries():
             if query.paid is None:
                 query.plans(cost, pooling=fixed)  # which refuses what cannot be asked, also for free
@@ -165,7 +167,7 @@ class SeveralQuery(Query):
 
     def explain(
         self,
-        epsilon: Any,
+        epsilon: Any = None,
         *,
         pooling: Any = None,
         weights: Sequence[Any] | None = None,
@@ -178,7 +180,7 @@ class SeveralQuery(Query):
         parts = zip(self._stack.queries, self._stack.split_plans(plans), strict=True)
         explained = [Explanation.of(own, dialect, asked=query.questions) for query, own in parts]
         whys = [why for query in self._piece.queries() if query.public and (why := query.public.why_impossible)]
-        lasting = self.dataset.lasting(read_cost(epsilon), rho_of(plans)) if plans else None
+        lasting = self.dataset.lasting(self._settle(epsilon), rho_of(plans)) if plans else None
         shown = f"{self._piece} ({FREE})"
         together = Explanation.together(explained, str(self), shown, lasting, self._notices, whys)
         together = replace(together, intervals=self.describe_intervals(plans, simultaneous=simultaneous))
@@ -193,7 +195,7 @@ class SeveralQuery(Query):
 
     def ask(  # noqa: PLR0913
         self,
-        epsilon: Any,
+        epsilon: Any = None,
         *,
         analyst: str,
         request_id: str | None = None,

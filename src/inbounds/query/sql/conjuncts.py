@@ -86,15 +86,28 @@ def split(text: SqlText, condition: exp.Expr | None) -> list[exp.Expr]:
 def is_always_true(text: SqlText, part: exp.Expr) -> bool:
     """Return whether a condition is TRUE or like 1 = 1, as tools write it; refuse FALSE and 1 = 0, true of no row."""
     node = part.unnest()
-    if isinstance(node, exp.Boolean):
-        said = bool(node.this)
-    elif isinstance(node, exp.EQ | exp.NEQ) and all(_is_whole(side) for side in (node.this, node.expression)):
-        said = (str(node.this.this) == str(node.expression.this)) is isinstance(node, exp.EQ)
-    else:
+    said = bool(node.this) if isinstance(node, exp.Boolean) else _compares_numbers(node)
+    if said is None:
         return False
     if not said:
         text.refuse(node, f"{kind(node)} is true of no row, so there is nothing to ask; leave it out")
     return True
+
+
+def is_never_true(condition: exp.Expr) -> bool:
+    """Return whether a condition is FALSE or like 1 = 0, as tools write it; nothing is noted."""
+    node = condition.unnest()
+    if isinstance(node, exp.Boolean):
+        return not node.this
+    same = _compares_numbers(node)
+    return same is not None and not same
+
+
+def _compares_numbers(node: exp.Expr) -> bool | None:
+    """Return whether a comparison of two whole numbers is true; None if it is something else."""
+    if not isinstance(node, exp.EQ | exp.NEQ) or not all(_is_whole(side) for side in (node.this, node.expression)):
+        return None
+    return (str(node.this.this) == str(node.expression.this)) is isinstance(node, exp.EQ)
 
 
 def _is_whole(node: exp.Expr) -> bool:

@@ -40,7 +40,7 @@ from inbounds.query.sql.unit_measures import take_all_rows
 from inbounds.query.tables.table import Table
 
 REMEDIES: dict[type[exp.Expr], str] = {
-    exp.Star: "* would show rows, and rows are never shown; ask for a measure such as COUNT(*)",
+    exp.Star: "* would show rows, and rows are never shown; ask for a measure such as COUNT(*), or add LIMIT 0",
     exp.Filter: "FILTER is for measures; write it like COUNT(*) FILTER (WHERE age > 60)",
     exp.Subquery: (
         "a subquery is not supported here; ask for it in a query of its own, and write what it says as a constant"

@@ -22,11 +22,13 @@ from inbounds.query.sql.measures import refuse_no_measure
 from inbounds.query.sql.public_rows import refuse_public
 from inbounds.query.sql.relations import FromReader, read_relation
 from inbounds.query.sql.rewriting import compare_tuples, refuse_distinct_keys
+from inbounds.query.sql.several.columns import columns_shown, read_columns, shows_no_row
 from inbounds.query.sql.several.joined import JoinedReader, take_join
 from inbounds.query.sql.several.pivot import LIKE, select_of
 from inbounds.query.sql.several.scalars import Scalars
 from inbounds.query.sql.several.series import join_groups
 from inbounds.query.sql.several.statement import (
+    ColumnsSelect,
     JoinedSelects,
     PivotedSelect,
     SelectSource,
@@ -80,7 +82,7 @@ class Select:
         return Shown.of(self.inner, self.view)
 
 
-def read_select(sql: object, tables: Tables) -> Statement | PivotedSelect:
+def read_select(sql: object, tables: Tables) -> Statement | PivotedSelect | ColumnsSelect:
     """Read a statement over a table of a contract, or over what is made of some of them."""
     text = SqlText(sql, "SQL", tables.main.unit, tables.main.columns)
     text.public_tables = frozenset(tables.public)
@@ -96,11 +98,19 @@ def _parse_statement(sql: str) -> exp.Expr:
     return statements[0]
 
 
-def _read_statement(text: SqlText, tree: exp.Expr, tables: Tables) -> Statement | PivotedSelect:
-    return _read_pivot(text, tree, tables) if isinstance(tree, exp.Pivot) else _read_tree(text, tree, tables)
+def _read_statement(text: SqlText, tree: exp.Expr, tables: Tables) -> Statement | PivotedSelect | ColumnsSelect:
+    if isinstance(tree, exp.Pivot):
+        return _read_pivot(text, tree, tables)
+    if (columns := read_columns(text, tree, tables)) is not None:
+        return columns
+    is_empty = shows_no_row(tree)
+    statement = _read_tree(text, tree, tables)
+    return columns_shown(statement, text.sql) if is_empty else statement
 
 
-def _read_tree(text: SqlText, tree: exp.Expr, tables: Tables, depth: int = 0, *, in_union: bool = False) -> Statement:
+def _read_tree(
+    text: SqlText, tree: exp.Expr, tables: Tables, depth: int = 0, *, in_union: bool = False, keys_alone: bool = False
+) -> Statement:
     text.count_look()
     if (pivot := tree.find(exp.Pivot)) is not None:
         text.refuse(pivot, f"PIVOT is not supported here; write it as a statement, like {LIKE}")
@@ -142,7 +152,7 @@ def _read_tree(text: SqlText, tree: exp.Expr, tables: Tables, depth: int = 0, *,
         )
     _refuse_repeated(text, tree, view, groupings)
     if not calls.measures:
-        _refuse_keys(text, tree, groupings, depth)
+        _refuse_keys(text, tree, groupings, 0 if keys_alone else depth)
     conditions = [*where, *calls.conditions]
     row_condition = join_conditions(And, *conditions) if len(conditions) > 1 else next(iter(conditions), None)
     relation = clause.table if clause is not None and isinstance(clause.table, Table) else None
@@ -220,7 +230,7 @@ def _read_over(reader: FromReader, tree: exp.Select, *, chooses: bool = False) -
         return _read_joined(reader, tree, chooses=chooses)
     found = reader.find_statement(source.this)
     assert found is not None
-    inner = _read_inside(reader, found.tree, source.this)
+    inner = _read_inside(reader, found.tree, source.this, keys_alone=True)
     if not isinstance(inner, Select):
         return _read_joined(reader, tree, inner)
     if found.names:
@@ -230,6 +240,10 @@ def _read_over(reader: FromReader, tree: exp.Select, *, chooses: bool = False) -
     _note_selected(text, tree)
     scalars = Scalars(text, lambda node: _read_inside(reader, node), inner.beside)
     view = AnswerReader(text, inner.inner, found.alias, scalars).read(tree)
+    if not view.needs_measures and inner.histogram is None:
+        inner = replace(inner, measures=(NoMeasure(),))  # which groups there are is public
+    elif view.shows_keys_alone:
+        text.refuse(tree, "the outer SELECT must show a measure of the inner one; select one as well")
     shown = InnerAnswer.by_name(view, view.columns)
     return replace(inner, view=view, beside=tuple(scalars.statements), inner=shown)
 

@@ -14,6 +14,7 @@ from inbounds.code.notebook import write_notebook
 from inbounds.code.place import OnServer
 from inbounds.code.question_code import WrittenQuestion, write_code
 from inbounds.exact.amount import fraction
+from inbounds.query.ask.privacy_options import drop_options
 from inbounds.server.basics.person import Action, Person
 from inbounds.server.basics.problem import Problem
 from inbounds.server.pages.page import redirect, render_page, svg_response
@@ -79,6 +80,7 @@ async def answer_page(
         "stored": stored,
         "budget": await run_in_threadpool(_budget, service, visitor, stored.dataset),
         "cost": format_amount(stored.answer.epsilon),
+        "repeated": drop_options(stored.sql),
         "again": format_amount(2 * stored.answer.epsilon) or "1",
         "shares": await run_in_threadpool(shares_of, service, visitor.person, key),
         "address": f"/answers/{key}",

@@ -22,6 +22,8 @@ from inbounds.code.question_code import WrittenQuestion, write_code
 from inbounds.errors import InboundsError
 from inbounds.exact.amount import units
 from inbounds.exact.decimals import BLANKS
+from inbounds.query.ask.options import settle_cost
+from inbounds.query.ask.privacy_options import WORD, cut_options, drop_options
 from inbounds.query.methods.plan import Plan
 from inbounds.results.answer_json import read_answer
 from inbounds.server.basics.person import Action
@@ -69,11 +71,13 @@ class Price(NamedTuple):
 
 
 def _typed_price(
-    epsilon: Epsilon = EPSILON,
+    sql: Sql = "",
+    epsilon: Epsilon | None = None,
     error: Annotated[str, Query(max_length=40)] = "",
     rows: Annotated[str, Query(max_length=20)] = "",
 ) -> Price:
-    return Price(epsilon, error.strip(BLANKS), rows.strip(BLANKS))
+    first = "" if WORD in sql.upper() else EPSILON  # which may stand in the SQL
+    return Price(first if epsilon is None else epsilon, error.strip(BLANKS), rows.strip(BLANKS))
 
 
 TypedPrice = Annotated[Price, Depends(_typed_price)]
@@ -178,7 +182,8 @@ async def notebook(
         request, visitor.person, explain_question, service, name, explaining, visitor.person
     )
     place = OnServer(service.file.home, name)
-    question = WrittenQuestion(place, explaining.sql, epsilon.strip(BLANKS), _read_key(key))
+    known = epsilon.strip(BLANKS) or explanation.epsilon
+    question = WrittenQuestion(place, drop_options(explaining.sql), known, _read_key(key))
     return file_response(write_notebook(question, explanation.epsilon).encode(), NOTEBOOK, "query.ipynb")
 
 
@@ -237,6 +242,8 @@ async def save(request: Request, name: Name, service: Serving, visitor: Analyst,
     await run_in_threadpool(service.holdings.holding, name, visitor.person)
     called, sql, epsilon = (form.get(field, "").strip() for field in ("name", "sql", "epsilon"))
     _read_question(Asking, sql, epsilon)
+    if (stated := cut_options(sql)[1].epsilon) is not None:
+        sql, epsilon = drop_options(sql), write_end(settle_cost(epsilon or None, stated))
     if not called or len(called) > LONGEST_NAME:
         raise Problem("invalid-parameter", f"a saved query needs a name of up to {LONGEST_NAME} characters; go back")
     if not await run_in_threadpool(service.saved.keep, visitor.person.name, name, called, sql, epsilon):
@@ -283,9 +290,10 @@ def _explain(service: Service, visitor: Visitor, name: str, sql: str, price: Pri
         explanation = explain_question(service, name, explaining, visitor.person)
         epsilon = explanation.epsilon if price.error else price.epsilon
         asking = _read_question(Asking, sql, epsilon)
+        known = epsilon.strip() or explanation.epsilon
         plans = _plans(service.holdings.holding(name, visitor.person), asking)
         height = noise_height(plans) if plans else None
-        code = write_code(WrittenQuestion(OnServer(service.file.home, name), asking.sql, epsilon.strip()))
+        code = write_code(WrittenQuestion(OnServer(service.file.home, name), drop_options(asking.sql), known))
         found = {"explanation": explanation, "height": height, "is_law": is_law(plans), "code": code}
         return facts | {"epsilon": epsilon} | found
     except Problem as problem:
@@ -315,6 +323,6 @@ def _read_price(sql: str, price: Price) -> Explaining:
 
 def _read_question(kind: Any, sql: str, epsilon: str, **more: Any) -> Any:
     try:
-        return kind(sql=sql, epsilon=epsilon, **more)
+        return kind(sql=sql, epsilon=epsilon if epsilon.strip() else None, **more)
     except ValidationError:
         raise Problem("invalid-parameter", "a query needs SQL and an ε, a number such as 0.5; enter both") from None

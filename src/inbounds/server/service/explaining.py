@@ -20,6 +20,8 @@ from inbounds.server.state.open_datasets import Holding
 
 LONGEST_SQL = 20_000
 
+STATED = "Its cost. Not needed if the SQL says it: SELECT WITH DIFFERENTIAL_PRIVACY OPTIONS (epsilon = 0.5) …"
+
 
 class Owned(BaseModel):
     """A query to derive from answers you already have, for free."""
@@ -36,7 +38,7 @@ class Owned(BaseModel):
 class Asking(Owned):
     """A query."""
 
-    epsilon: Amount
+    epsilon: Amount | None = Field(default=None, description=STATED, examples=["0.5"])
     pooling: Amount | None = Field(
         default=None, description="From 0 to 1. By default it is chosen to minimise the error."
     )
@@ -50,7 +52,7 @@ class Asking(Owned):
 class Explaining(Owned):
     """A query to preview, at an ε or with a wanted error."""
 
-    epsilon: Amount | None = Field(default=None, description="The ε; give it, or `error`.", examples=["0.5"])
+    epsilon: Amount | None = Field(default=None, description=f"{STATED} Or give `error`.", examples=["0.5"])
     error: Size | None = Field(
         default=None,
         description='Instead of `epsilon`: find the least ε with this expected error, such as 20 or "2 %". '
@@ -65,14 +67,14 @@ class Explaining(Owned):
 
     @model_validator(mode="after")
     def _check_one(self) -> Explaining:
-        if (self.epsilon is None) == (self.error is None):
+        if self.epsilon is not None and self.error is not None:
             raise ValueError("give epsilon or error, and not both")
         return self
 
     def settle(self, query: Query) -> tuple[Asking, str | None]:
         """Return the query with its ε; one that was found, with words about the wanted error."""
         facts = self.model_dump(exclude={"epsilon", "error", "rows"})
-        if self.epsilon is not None:
+        if self.error is None:
             return Asking(epsilon=self.epsilon, **facts), None
         found = query.find_epsilon(self.error, rows=self.rows, pooling=self.pooling, weights=self.weights)
         return Asking(epsilon=Decimal(write_end(found.epsilon)), **facts), found.words

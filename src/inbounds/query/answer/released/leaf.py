@@ -21,6 +21,12 @@ from inbounds.results.exact_cells import are_numbers, to_exact
 Kind = KindName | Literal["bin", "nothing"]
 """What an expression is: a bin can be put in order, and nothing else; `NULL` is nothing, and goes with everything."""
 
+CELLS: Mapping[Kind, str] = {
+    "text": "text", "bin": "text", "number": "number", "nothing": "number", "truth": "boolean", "day": "date",
+    "time": "datetime", "clock": "time",
+}  # fmt: skip
+"""What the cells of a column are in JSON, where none of them tells."""
+
 Exact = Any
 """A value, exactly: an int, a Fraction, a day, a text, a truth value or None; what is whole by its parts is an int."""
 

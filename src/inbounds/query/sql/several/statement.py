@@ -8,7 +8,7 @@ from functools import cached_property
 from typing import TYPE_CHECKING, TypeAlias
 
 from inbounds.query.answer.released.evaluate import kind_of_node
-from inbounds.query.answer.released.leaf import KeyRef, MeasureRef, Named
+from inbounds.query.answer.released.leaf import KeyRef, Kind, MeasureRef, Named
 from inbounds.query.answer.released.source_column import SourceColumn, SourceKey
 from inbounds.query.answer.view import View
 from inbounds.query.expressions.condition import Condition
@@ -116,6 +116,16 @@ class UnitedSelects:
 
     branches: tuple[Statement, ...]
     shown: Shown
+
+
+@dataclass(frozen=True)
+class ColumnsSelect:
+    """A SELECT that shows no row: all that it tells is which columns there would be."""
+
+    columns: tuple[tuple[str, Kind], ...]
+    """What they are called, and what is in them."""
+    text: str
+    """What was written."""
 
 
 @dataclass(frozen=True)

@@ -158,10 +158,7 @@ class AnswerReader(ViewReader):
         limit, offset = (self._read_number(tree.args.get(name), name.upper()) for name in ("limit", "offset"))
         self._refuse_ungrouped()
         qualify = tests[0] if tests else None
-        view = View(tuple(self._columns), having, order, limit, offset or 0, qualify, self._inner.view, self._grouped)
-        if view.shows_keys_alone:
-            self._text.refuse(tree, "the outer SELECT must show a measure of the inner one; select one as well")
-        return view
+        return View(tuple(self._columns), having, order, limit, offset or 0, qualify, self._inner.view, self._grouped)
 
     # What is selected.
 

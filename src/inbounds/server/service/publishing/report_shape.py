@@ -9,9 +9,11 @@ from typing import Annotated
 from fastapi import Path
 from pydantic import AfterValidator, BaseModel, ConfigDict, Field
 
+from inbounds.query.ask.options import settle_cost
+from inbounds.query.ask.privacy_options import cut_options
 from inbounds.report.report import EDITION, NAME, ChartKind
 from inbounds.server.service.amounts import Amount, format_amount
-from inbounds.server.service.explaining import LONGEST_SQL
+from inbounds.server.service.explaining import LONGEST_SQL, STATED
 from inbounds.server.state.report_store import StoredReport
 
 LONGEST_FILE = 200_000
@@ -46,11 +48,16 @@ class ReportQuestion(BaseModel):
     )
     title: Title
     sql: str = Field(min_length=1, max_length=LONGEST_SQL)
-    epsilon: Amount
+    epsilon: Amount | None = Field(default=None, description=STATED, examples=["0.5"])
     description: Description = None
     chart: ChartKind | None = Field(
         default=None, description="By default it is chosen by the answer; none for no picture."
     )
+
+    @property
+    def cost(self) -> Fraction:
+        """What it costs: its epsilon, or the one in its SQL."""
+        return settle_cost(self.epsilon, cut_options(self.sql)[1].epsilon)
 
 
 class Proposal(BaseModel):
@@ -136,7 +143,7 @@ def to_report_out(stored: StoredReport) -> ReportOut:
                 name=question.name,
                 title=question.title,
                 sql=question.sql,
-                epsilon=format_amount(Fraction(question.epsilon)) or "0",
+                epsilon=format_amount(question.cost) or "0",
             )
             for question in proposal.questions
         ],

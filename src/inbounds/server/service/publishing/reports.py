@@ -29,7 +29,7 @@ from inbounds.server.service.amounts import format_amount
 from inbounds.server.service.answer_shape import AnswerOut, Question
 from inbounds.server.service.asking import answer_question, request_id
 from inbounds.server.service.door import service_of
-from inbounds.server.service.explaining import Asking, to_query
+from inbounds.server.service.explaining import Owned, to_query
 from inbounds.server.service.planning import run_planning
 from inbounds.server.service.publishing.report_shape import (
     LONGEST_FILE,
@@ -165,10 +165,9 @@ def price_of(service: Service, proposal: Proposal, questions: Sequence[ReportQue
     too_expensive = None
     for question in questions:
         try:
-            asking = Asking(sql=question.sql, epsilon=question.epsilon)
-            query = to_query(holding, asking)
-            plans = query.plans(asking.epsilon)
-            explanation = query.explain(asking.epsilon)
+            query = to_query(holding, Owned(sql=question.sql))
+            plans = query.plans(question.epsilon)
+            explanation = query.explain(question.epsilon)
         except InboundsError as error:
             problem = to_problem(error)
             raise Problem(problem.code, f"{question.name}: {problem.detail}", more=problem.more) from None
@@ -237,7 +236,7 @@ def reject_report(service: Service, custodian: Person, name: str, note: str) -> 
 
 def key_for(proposal: Proposal, question: ReportQuestion) -> str:
     """Return the Idempotency-Key of a question: it follows from the report, so that a repetition costs nothing."""
-    facts = (proposal.dataset, proposal.name, proposal.edition or "", question.name, str(Fraction(question.epsilon)))
+    facts = (proposal.dataset, proposal.name, proposal.edition or "", question.name, str(question.cost))
     return f"report-{sha256(chr(0).join(facts).encode()).hexdigest()[:40]}"
 
 
