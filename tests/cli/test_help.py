@@ -39,7 +39,7 @@ COMMANDS: dict[str, Any] = {
 
 
 ABOUT_SERVERS = [name for name in COMMANDS if name.startswith(("reports ", "share "))]
-"""What asks a server: tests/cli/commands/test_reports.py runs their examples.  `serve` does not end by itself."""
+"""What asks a server: tests/cli/commands/on_server/ runs their examples.  `serve` does not end by itself."""
 
 
 def run_line(typed: Type, line: str) -> Typed:

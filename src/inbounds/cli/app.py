@@ -21,10 +21,9 @@ from inbounds.cli.commands import (
     publish,
     query,
     release,
-    reports,
     serve,
-    share,
 )
+from inbounds.cli.commands.on_server import reports, share
 from inbounds.cli.shell.arguments import Command, CommandGroup
 
 ORDER = (

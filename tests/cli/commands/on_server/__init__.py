@@ -1,0 +1,1 @@
+"""Tests of commands about what is on a server."""
