@@ -175,7 +175,7 @@ def test_completion_is_produced(shell: str) -> None:
 def test_completion_completes() -> None:
     """Commands and options are completed."""
     words = {"_INBOUNDS_COMPLETE": "complete_bash", "COMP_CWORD": "1"}
-    assert run(COMP_WORDS="inbounds re", **words).stdout.split() == ["release"]
+    assert run(COMP_WORDS="inbounds re", **words).stdout.split() == ["release", "reports"]
     words["COMP_CWORD"] = "2"
     assert "--target-error" in run(COMP_WORDS="inbounds plan --ta", **words).stdout
 

@@ -213,6 +213,10 @@ def test_a_notebook_asks_at_hand_once(folder: Path) -> None:
     with pytest.raises(AssertionError, match="LedgerMissing"):
         run(folder, fetching)
     assert not ledger.exists()
+    run(folder, write_notebook(replace(question, request_id="another"), "0.5"))
+    with pytest.raises(AssertionError, match="this ledger does not hold the answer"):
+        run(folder, fetching)
+    assert charges(ledger) == 1
 
 
 @pytest.mark.slow

@@ -39,10 +39,10 @@ class Cell:
 def write_notebook(question: WrittenQuestion, cost: str) -> str:
     """Return a notebook that asks a question, or fetches its answer; `cost` is what asking it will cost."""
     cells = [*_open(question), *(_fetch(question) if question.is_answered else _ask(question, cost)), *CHART]
-    return write_cells(cells)
+    return _write_cells(cells)
 
 
-def write_cells(cells: Sequence[Cell]) -> str:
+def _write_cells(cells: Sequence[Cell]) -> str:
     """Return a notebook of these cells, which nobody has run yet."""
     return json.dumps(
         {
@@ -68,7 +68,9 @@ def _open(question: WrittenQuestion) -> tuple[Cell, ...]:
     place = question.place
     opened = f"{place.opened} = {place.opening(is_answered=question.is_answered)}{place.remark}"
     dataset = [] if place.dataset == place.opened else [f"dataset = {place.dataset}"]
-    imports = sorted((place.imports, "from inbounds.plot import chart"), key=lambda line: (line[0] == "f", line))
+    imports = sorted(
+        (place.imports, "from inbounds.plot import chart"), key=lambda line: (line.startswith("from"), line)
+    )
     what = "Answer from" if question.is_answered else "Query"
     return (
         Cell(f"# {what} “{write_markdown(place.name)}”\n\nThis notebook needs {place.needs}."),
@@ -98,10 +100,10 @@ def _describe_cost(cost: str) -> str:
 
 
 def _fetch(question: WrittenQuestion) -> tuple[Cell, ...]:
-    answer = question.answer("dataset", "QUERY", repr(question.epsilon))
+    answering = "\n".join(question.answering("dataset", "QUERY", repr(question.epsilon)))
     return (
         Cell("## Query"),
         Cell(f"QUERY = {write_text(question.text)}\nprint(QUERY)", is_code=True),
         Cell("## Answer\n\nThis answer was paid for already. The next cell fetches it, for free."),
-        Cell(f"answer = {answer}\nanswer", is_code=True),
+        Cell(f"{answering}\nanswer", is_code=True),
     )

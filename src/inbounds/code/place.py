@@ -8,6 +8,11 @@ from dataclasses import dataclass
 from pathlib import PurePath
 from typing import Any, ClassVar
 
+ELSEWHERE = (
+    "this ledger does not hold the answer, and asking here would be charged; use the ledger that it was paid from"
+)
+"""What is said where an answer that was paid for is looked for in another ledger."""
+
 
 class Place(ABC):
     """Where a dataset is, in Python."""
@@ -44,6 +49,10 @@ class Place(ABC):
     def fetching(self, request_id: str) -> str | None:
         """Return the call that fetches an earlier answer; None where it is asked again under its request id."""
 
+    def checking(self, request_id: str) -> tuple[str, ...]:
+        """Return the lines without which asking again for an earlier answer could be charged; none where it cannot."""
+        return ()
+
 
 @dataclass(frozen=True)
 class AtHand(Place):
@@ -65,7 +74,7 @@ class AtHand(Place):
 
     def opening(self, *, is_answered: bool) -> str:
         ledger = "" if self.ledger is None else f", ledger={self.ledger!r}"
-        # Elsewhere, with another ledger, an answer that was paid for would be paid for once more.
+        # With a new ledger an answer that was paid for would be paid for once more.
         same = ", create_ledger=False" if is_answered else ""
         return f"Dataset.load({self.contract!r}{ledger}{same}){'.practice()' if self.is_practice else ''}"
 
@@ -79,6 +88,12 @@ class AtHand(Place):
 
     def fetching(self, request_id: str) -> str | None:
         return None
+
+    def checking(self, request_id: str) -> tuple[str, ...]:
+        return (
+            f"if dataset.ledger.request({request_id!r}) is None:",
+            f"    raise LookupError({ELSEWHERE!r})",
+        )
 
 
 @dataclass(frozen=True)

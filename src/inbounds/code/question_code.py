@@ -39,13 +39,15 @@ class WrittenQuestion:
         request = {} if self.request_id is None else {"request_id": self.request_id}
         return f"ask({_arguments(epsilon, {**self.place.asked_by, **request, **self.options})})"
 
-    def answer(self, dataset: str, sql: str, epsilon: str) -> str:
-        """Return what gives the answer in Python: it is fetched if it was given before, and asked for otherwise."""
-        if self.is_answered and self.request_id is not None:
-            fetching = self.place.fetching(self.request_id)
-            if fetching is not None:
-                return f"{dataset}.{fetching}"
-        return f"{self.query(dataset, sql)}.{self.asking(epsilon)}"
+    def answering(self, dataset: str, sql: str, epsilon: str) -> tuple[str, ...]:
+        """Return the lines that give the answer: it is fetched if it was paid for, and asked for otherwise."""
+        asked = f"answer = {self.query(dataset, sql)}.{self.asking(epsilon)}"
+        if not self.is_answered or self.request_id is None:
+            return (asked,)
+        fetching = self.place.fetching(self.request_id)
+        if fetching is not None:
+            return (f"answer = {dataset}.{fetching}",)
+        return (*self.place.checking(self.request_id), asked)
 
     def explaining(self, epsilon: str) -> str:
         """Return the call that previews it."""
@@ -69,13 +71,9 @@ class QuestionCode:
 def write_code(question: WrittenQuestion) -> QuestionCode:
     """Return a question as code; what somebody named or wrote stands in it as a constant of that language."""
     place, text = question.place, question.text
-    wanted = question.answer(place.dataset, repr(text), repr(question.epsilon))
-    python = (
-        f"{place.imports}\n\n"
-        f"with {place.opening(is_answered=question.is_answered)} as {place.opened}:{place.remark}\n"
-        f"    answer = {wanted}\n"
-        "    print(answer)"
-    )
+    answering = question.answering(place.dataset, repr(text), repr(question.epsilon))
+    opening = f"with {place.opening(is_answered=question.is_answered)} as {place.opened}:{place.remark}"
+    python = "\n    ".join((f"{place.imports}\n\n{opening}", *answering, "print(answer)"))
     report = f"-- name: table_1\n-- title: Say what this table shows\n-- epsilon: {question.epsilon}\n{text};"
     return QuestionCode(f"{text};", python, report)
 
