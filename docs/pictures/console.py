@@ -182,17 +182,23 @@ def take(visit: Visit, keys: dict[str, str]) -> None:
     visit.shoot("statement", "/verify/statement")
 
 
+def check(visit: Visit, contract: str) -> None:
+    """Check the text of a contract."""
+    visit.page.fill("#text", contract)
+    visit.page.click("text=Check the contract")
+    visit.page.wait_for_selector("#result h2")
+
+
 def try_contract(visit: Visit) -> None:
     """Take pictures of a contract that is tried: what it would do, its faults, and a fresh draft."""
     visit.page.goto(f"{visit.address}/keep/visits/contract")
     served = visit.page.input_value("#text")
     tried = served.replace("max_rows_per_unit = 4 ", "max_rows_per_unit = 3 ").replace("[0, 110]", "[18, 90]")
     faulty = tried.replace("[18, 90]", "[90, 18]").replace('"visits.parquet"', '"others.parquet"')
-    for name, text in (("keep-contract", tried), ("keep-contract-faults", faulty)):
-        visit.page.fill("#text", text)
-        visit.page.click("text=Check the contract")
-        visit.page.wait_for_selector("#result h2")
-        visit.shoot(name, start="#limits" if name == "keep-contract" else None)
+    check(visit, tried)
+    visit.shoot("keep-contract", start="#limits")
+    check(visit, faulty)
+    visit.shoot("keep-contract-faults")
     visit.shoot("keep-contract-draft", "/keep/visits/contract?draft=true")
 
 

@@ -124,6 +124,14 @@ def test_all_faults_are_told_with_their_lines(carla: Visit) -> None:
     assert 'value="0.25"' in found.text
 
 
+def test_what_only_a_server_reads_of_a_contract_is_a_fault_too(carla: Visit) -> None:
+    """A tick that a server would not start with is told like any other fault."""
+    told = result_of(carla.post(ADDRESS, text=CONTRACT.replace("tick = 0.05", "tick = -1")).text)
+    assert told.startswith("1 fault")
+    assert "line 6" in told
+    assert "tick must be above 0" in told
+
+
 HOSTILE = {
     "a file": ("ward-records.parquet", "/etc/passwd"),
     "a file above": ("ward-records.parquet", "../cradle-records.parquet"),
@@ -283,6 +291,36 @@ def test_the_column_of_the_mean_is_chosen(carla: Visit) -> None:
         found = carla.post(ADDRESS, text=text, mean=mean)
         assert f"Error of AVG({name})" in result_of(found.text)
         assert f'<option value="visits.{name}" selected>' in found.text
+
+
+MORE = """
+[tables.stays]
+source = "ward-records.parquet"
+unit = "patient"
+max_rows_per_unit = 2
+[tables.stays.columns.age]
+bounds = "[0, 110] step 1"
+[budget]"""
+
+
+def test_of_several_tables_the_one_that_changed_is_drawn(served: Served) -> None:
+    """With several private tables, limits are shown of the one whose limit is another, and of any that is chosen."""
+    path = served.folder / "visits.toml"
+    path.write_text(CONTRACT.replace("[budget]", MORE), encoding="utf-8")
+    carla = visit(served, "carla")
+    text = shown_text(carla.get(ADDRESS).text)
+    before, _, after = text.partition("[tables.stays]")
+    tried = f"{before}[tables.stays]{after.replace('max_rows_per_unit = 2', 'max_rows_per_unit = 1')}"
+    found = carla.post(ADDRESS, text=tried)
+    assert "Row limits of stays" in result_of(found.text)
+    assert "table stays: max_rows_per_unit" in result_of(found.text)
+    assert '<option value="stays.age" selected>' in found.text
+    chosen = result_of(carla.post(ADDRESS, text=tried, mean="visits.age").text)
+    assert "Row limits of visits" in chosen
+    assert "2 (served, tried)" in chosen
+    assert "table stays" in chosen
+    draft = shown_text(carla.get(f"{ADDRESS}?draft=true").text)
+    assert "[tables.stays.columns.town]" in draft
 
 
 @pytest.fixture

@@ -107,7 +107,7 @@ def _facts(service: Service, holding: Holding, wish: Wish) -> dict[str, Any]:
         "wish": wish,
         "is_draft": False,
         "lacks_password": has_password(holding.dataset.contract),
-        "is_long": len(quote_plus(wish.text)) > ROOM * service.file.limits.body_bytes,
+        "is_long": len(quote_plus(wish.text.replace("\n", "\r\n"))) > ROOM * service.file.limits.body_bytes,
         "address": f"/keep/{quote(holding.name, safe='')}/contract",
         "faults": [],
         "problem": None,
