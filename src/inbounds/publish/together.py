@@ -304,7 +304,8 @@ def _join(
     """Return the request of the first question, with those that join it; why others that could do not; and the rest."""
     # What is paid already stays as it is: questions that were added behind it join each other, for with them all of it
     # would be charged anew.  Before there was a rest, questions were joined without one.
-    passes = [_try_all(asker, charges, asked, rest=rest) for rest in ((True, False) if charges.is_begun else (True,))]
+    ways = (True, False) if charges.may_lack_rests else (True,)
+    passes = [_try_all(asker, charges, asked, rest=rest) for rest in ways]
     kept = max((each.paid for each in passes if each.paid is not None), key=lambda each: len(each.names), default=None)
     found = next((each for each in passes if each.paid is kept), passes[0]).joining
     if kept is not None:
