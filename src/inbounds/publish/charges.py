@@ -26,6 +26,11 @@ class Charges(ABC):
     def is_begun(self) -> bool:
         """Whether anything of the report was charged."""
 
+    @property
+    def may_lack_rests(self) -> bool:
+        """Whether questions may have been charged together before there was a rest."""
+        return self.is_begun
+
     @abstractmethod
     def request_id(self, names: Sequence[str], identity: Identity, epsilon: Fraction) -> str:
         """Return a request id: the same one whenever the same is asked at this cost."""

@@ -164,14 +164,15 @@ def plan_report(file: ReportFile, dataset: Dataset | RemoteDataset, analyst: str
     # 1. What is public, and what wanted errors take.  2. What each question costs, and what it would tell by itself.
     # 3. Which are asked together.  4. What was paid before, and whether the rest fits.
     asker = asker_of(dataset, analyst)
-    return make_plan(asker, file, cost_each(asker, file), FileCharges(asker, file))
+    plan = make_plan(asker, file, cost_each(asker, file), FileCharges(asker, file))
+    refuse_faults(file.name, [fault for request in plan.requests if request.due for fault in _too_expensive(request)])
+    return plan
 
 
 def make_plan(asker: Asker, file: ReportFile, asked: Sequence[Costed], charges: Charges) -> ReportPlan:
     """Return the plan of questions whose costs are known."""
     together, notes = arrange(asker, asked, charges, consistent=file.consistent)
     requests = tuple(_to_request(each, charges) for each in together)
-    refuse_faults(file.name, [fault for request in requests if request.due for fault in _too_expensive(request)])
     used = {request.request_id for request in requests}
     return ReportPlan(
         file,

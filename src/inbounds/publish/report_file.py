@@ -219,7 +219,7 @@ class _Reader:
     def _read_question(self, section: _Section, *, in_total: bool) -> ReportQuestion:
         name = self._take(section, "name", _read_name) or ""
         costs: dict[str, Any] = {"epsilon": self._take(section, "epsilon", _read_amount)}
-        costs["error"] = self._take(section, "error", _read_error)
+        costs["error"] = self._take(section, "error", read_error)
         costs["rows"] = self._take(section, "rows", _read_rows)
         costs["weight"] = self._take(section, "weight", _read_weight)
         sql, line = self._read_sql(section)
@@ -378,7 +378,8 @@ def _read_rows(text: str) -> int:
     raise InvalidParameter(f"rows must be a whole number above 0, got {shown(text)}; write it like 1000")
 
 
-def _read_error(text: str) -> Fraction | str:
+def read_error(text: str) -> Fraction | str:
+    """Read a wanted error: a number, or a part of something."""
     part = _PER_CENT.fullmatch(text)
     number = _read_number(text if part is None else part[1], "an error", "20, or 2 %")
     return number if part is None else f"{part[1]} %"

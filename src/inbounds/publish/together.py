@@ -313,9 +313,12 @@ def _join(
     """Return the request of the first question, with those that join it; why others that could do not; and the rest."""
     # What is paid already stays as it is, whatever one query may cost by now: questions that were added behind it join
     # each other, for with them all of it would be charged anew.  Before there was a rest, they were joined without one.
-    passes = [_try_all(asker, charges, asked, rest=rest) for rest in ((True, False) if charges.is_begun else ())]
+    most = asker.most_epsilon
+    ways = (True, False) if charges.may_lack_rests else (True,)
+    passes = [_try_all(asker, charges, asked, rest=rest) for rest in ways if charges.is_begun or most is None]
     kept = max((each.paid for each in passes if each.paid is not None), key=lambda each: len(each.names), default=None)
-    fresh = passes[0] if kept is not None else _try_all(asker, charges, asked, rest=True, most=asker.most_epsilon)
+    capped = kept is None and most is not None
+    fresh = _try_all(asker, charges, asked, rest=True, most=most) if capped else passes[0]
     found = next((each for each in passes if kept is not None and each.paid is kept), fresh).joining
     if kept is not None:
         request = kept.finish()

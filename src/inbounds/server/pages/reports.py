@@ -22,7 +22,7 @@ from inbounds.server.pages.visitor import Form, Visitor, refuse_forged, require_
 from inbounds.server.service.amounts import format_amount
 from inbounds.server.service.door import Serving
 from inbounds.server.service.planning import run_planning
-from inbounds.server.service.publishing.report_shape import Proposal, PublicId, proposal_of, to_report_out
+from inbounds.server.service.publishing.report_shape import Proposal, PublicId, foreseen_of, proposal_of, to_report_out
 from inbounds.server.service.publishing.reports import (
     UNKNOWN_REPORT,
     approve_report,
@@ -110,19 +110,25 @@ def _report_facts(service: Service, person: Person, name: str) -> dict[str, Any]
     return {
         "entry": to_report_out(stored),
         "questions": proposal_of(stored).questions,
+        "noise": foreseen_of(stored).noise,
         "report": report,
         "cost": stored.cost if report is None else format_amount(report.epsilon),
-        "tables": [] if report is None else [_table_facts(name, table) for table in report.tables],
+        "tables": [] if report is None else [_table_facts(name, report, table) for table in report.tables],
         "head": stored.head if person.may(Action.READ_LEDGER) else None,
         "decides": person.may(Action.APPROVE_REPORTS) and stored.is_open,
     }
 
 
-def _table_facts(report: str, table: PublishedTable) -> dict[str, Any]:
+def _table_facts(name: str, report: Report, table: PublishedTable) -> dict[str, Any]:
     """Return what the template needs of one table."""
-    address = f"/reports/{report}/{table.name}"
-    cost = format_amount(table.epsilon)
-    return {"published": table, "address": address, "cost": cost, **describe_answer(table.answer, table.chart)}
+    request = table.answer.request_id
+    return {
+        "published": table,
+        "address": f"/reports/{name}/{table.name}",
+        "cost": format_amount(table.epsilon),
+        "beside": [other.title for other in report.tables if other is not table and other.answer.request_id == request],
+        **describe_answer(table.answer, table.chart),
+    }
 
 
 @router.get("/reports/{report}/report.json")

@@ -14,7 +14,7 @@ from inbounds.ledger.stores.disk_space import try_room
 from inbounds.server.basics.problem import RETRY, Problem
 from inbounds.server.basics.thread_connections import ThreadConnections
 
-VERSION = 4
+VERSION = 5
 
 PATIENCE = 5
 """Seconds to wait for others who write."""

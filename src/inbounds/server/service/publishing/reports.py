@@ -6,10 +6,10 @@ was interrupted goes on where it was, and nothing is paid twice (docs/decisions/
 
 from __future__ import annotations
 
-from collections.abc import Sequence
-from dataclasses import dataclass, replace
+from collections.abc import Mapping
+from dataclasses import replace
+from decimal import Decimal
 from fractions import Fraction
-from hashlib import sha256
 
 from fastapi import Request
 from pydantic import ValidationError
@@ -17,25 +17,26 @@ from starlette.concurrency import run_in_threadpool
 
 from inbounds.bounds.notation import write_end
 from inbounds.errors import InboundsError
-from inbounds.publish import PublishedTable, Report, ReportFile
-from inbounds.publish.asker import LocalAsker
-from inbounds.publish.plan import cost_each
-from inbounds.query.methods.plan import rho_of
+from inbounds.publish import PublishedTable, Report, ReportFile, ReportPlan
+from inbounds.publish.plan import PlannedRequest, cost_each, describe_together
+from inbounds.publish.run import make_tables
+from inbounds.query import Answer
 from inbounds.results.answer_json import read_answer
 from inbounds.server.basics import clock
 from inbounds.server.basics.person import Action, Person
 from inbounds.server.basics.problem import AGAIN, Problem, to_problem
 from inbounds.server.service.amounts import format_amount
-from inbounds.server.service.answer_shape import AnswerOut, Question
+from inbounds.server.service.answer_shape import Question
 from inbounds.server.service.asking import answer_question, request_id
 from inbounds.server.service.door import service_of
-from inbounds.server.service.explaining import Owned, to_query
 from inbounds.server.service.planning import run_planning
+from inbounds.server.service.publishing.report_plan import ServerAsker, plan_proposal
 from inbounds.server.service.publishing.report_shape import (
     LONGEST_FILE,
     MOST_TABLES,
+    Foreseen,
     Proposal,
-    ReportQuestion,
+    content_of,
     proposal_of,
 )
 from inbounds.server.service.service import Service
@@ -46,6 +47,7 @@ PUBLIC_WITH = Fraction(1, 1000)
 
 UNKNOWN_REPORT = "no report has this id, or you don't have access to it; choose one from the list of reports"
 CLOSED = "this report has already been decided; reload the list of reports"
+
 
 GO_ON = "approve the report again, at no extra cost"
 """What to do where a query would be sent again."""
@@ -61,16 +63,6 @@ IN_REPORTS = {
     ),
 }
 """What is said of a table where a query would need another Idempotency-Key."""
-
-
-@dataclass(frozen=True)
-class Price:
-    """What questions cost together; what follows from the contract is free."""
-
-    epsilon: Fraction
-    rho: Fraction
-    too_expensive: str | None = None
-    """Why the first question is refused that costs more than one may."""
 
 
 def may_see(person: Person, stored: StoredReport) -> bool:
@@ -103,35 +95,20 @@ def load_published(service: Service, person: Person, name: str) -> Report:
 
 def propose_report(service: Service, proposal: Proposal, person: Person) -> StoredReport:
     """Keep a proposal whose questions can all be asked; this is free, and nothing is asked."""
-    names = [question.name for question in proposal.questions]
-    if len(set(names)) < len(names):
-        raise Problem("invalid-parameter", "two tables of this report have the same name; give each its own")
-    theirs = [one for one in service.reports.find_all() if one.person == person.name and one.state != REJECTED]
-    if any(_is_same(proposal_of(stored), proposal) for stored in theirs):
-        raise Problem("invalid-parameter", "you have a report of this name and edition; choose another name or edition")
-    price = price_of(service, proposal, proposal.questions, person)
-    _refuse_expensive(price)
-    name = service.reports.propose(person.name, proposal.model_dump(mode="json"), format_amount(price.epsilon) or "0")
-    if name is None:
-        raise Problem("too-many", "too many of your reports are pending; wait for a decision")
-    return find_report(service, person, name)
+    holding = service.holdings.holding(proposal.dataset, person)
+    return _keep_proposal(service, proposal, person, ServerAsker(service, holding, person))
 
 
 def propose_report_file(service: Service, dataset: str, text: str, person: Person) -> StoredReport:
-    """Keep the proposal that the text of a report's file makes."""
-    return propose_report(service, read_report_file(service, dataset, text, person), person)
-
-
-def read_report_file(service: Service, dataset: str, text: str, person: Person) -> Proposal:
-    """Return the proposal that the text of a report's file makes; costs are found for wanted errors and a total."""
+    """Keep the proposal that the text of a report's file makes; costs are found for wanted errors and a total."""
     if len(text) > LONGEST_FILE:
         raise Problem("invalid-parameter", f"a report file may have {LONGEST_FILE:,} characters; propose several")
-    holding = service.holdings.holding(dataset, person)
+    asker = ServerAsker(service, service.holdings.holding(dataset, person), person)
     try:
         file = ReportFile.parse(text)
         if len(file.questions) > MOST_TABLES:
             raise Problem("invalid-parameter", f"a report may have at most {MOST_TABLES} queries; propose several")
-        costed = cost_each(LocalAsker(holding.dataset, person.name), file)
+        costed = cost_each(asker, file)
     except InboundsError as error:
         raise Problem("invalid-parameter", str(error)) from None
     questions = [
@@ -140,17 +117,48 @@ def read_report_file(service: Service, dataset: str, text: str, person: Person) 
             "title": one.question.title,
             "sql": one.question.sql,
             "epsilon": write_end(one.epsilon or PUBLIC_WITH),
+            "error": _write_error(one.question.error),
             "description": one.question.description,
             "chart": one.question.chart,
         }
         for one in costed
     ]
     facts = {"dataset": dataset, "name": file.name, "title": file.title, "questions": questions}
+    more = {"description": file.description, "edition": file.edition, "consistent": file.consistent}
     try:
-        return Proposal.model_validate({**facts, "description": file.description, "edition": file.edition})
+        proposal = Proposal.model_validate({**facts, **more})
     except ValidationError as problem:
         where = ".".join(map(str, problem.errors()[0]["loc"]))
         raise Problem("invalid-parameter", f"{where} of the report is too long or malformed; change it") from None
+    return _keep_proposal(service, proposal, person, asker)
+
+
+def _write_error(error: Fraction | str | None) -> str | None:
+    return write_end(error) if isinstance(error, Fraction) else error
+
+
+def _keep_proposal(service: Service, proposal: Proposal, person: Person, asker: ServerAsker) -> StoredReport:
+    names = [question.name for question in proposal.questions]
+    if len(set(names)) < len(names):
+        raise Problem("invalid-parameter", "two tables of this report have the same name; give each its own")
+    theirs = [one for one in service.reports.find_all() if one.person == person.name and one.state != REJECTED]
+    if any(_is_same(proposal_of(stored), proposal) for stored in theirs):
+        raise Problem("invalid-parameter", "you have a report of this name and edition; choose another name or edition")
+    plan = plan_proposal(asker, service, proposal, person)
+    content = content_of(proposal, _foresee(plan))
+    name = service.reports.propose(person.name, content, format_amount(plan.cost) or "0")
+    if name is None:
+        raise Problem("too-many", "too many of your reports are pending; wait for a decision")
+    return find_report(service, person, name)
+
+
+def _foresee(plan: ReportPlan) -> Foreseen:
+    """Return what is shown of a plan until the report is published."""
+    together = [list(request.together.names) for request in plan.requests if len(request.questions) > 1]
+    said = [text for request in plan.requests if (text := describe_together(request.together))]
+    noise = {question.name: question.words for question, request in plan.questions if not request.together.is_public}
+    warnings = dict.fromkeys(warning for question, _ in plan.questions for warning in question.warnings)
+    return Foreseen(noise=noise, together=together, notes=[*said, *plan.notes, *warnings])
 
 
 def _is_same(one: Proposal, other: Proposal) -> bool:
@@ -158,40 +166,13 @@ def _is_same(one: Proposal, other: Proposal) -> bool:
     return (one.dataset, one.name, one.edition) == (other.dataset, other.name, other.edition)
 
 
-def price_of(service: Service, proposal: Proposal, questions: Sequence[ReportQuestion], person: Person) -> Price:
-    """Return what questions cost, or refuse the first that cannot be asked; no row is read."""
-    holding = service.holdings.holding(proposal.dataset, person)
-    epsilon = rho = Fraction(0)
-    too_expensive = None
-    for question in questions:
-        try:
-            query = to_query(holding, Owned(sql=question.sql))
-            plans = query.plans(question.epsilon)
-            explanation = query.explain(question.epsilon)
-        except InboundsError as error:
-            problem = to_problem(error)
-            raise Problem(problem.code, f"{question.name}: {problem.detail}", more=problem.more) from None
-        if explanation.useless:
-            raise Problem("useless-question", f"{question.name}: {explanation.useless}")
-        epsilon += explanation.epsilon
-        rho += rho_of(plans)
-        if explanation.too_expensive:
-            too_expensive = too_expensive or f"{question.name}: {explanation.too_expensive}"
-    return Price(epsilon, rho, too_expensive)
-
-
-def _refuse_expensive(price: Price) -> None:
-    """Refuse questions of which one costs more than it may; each is charged by itself, and counts by itself."""
-    if price.too_expensive is not None:
-        raise Problem("question-too-expensive", price.too_expensive)
-
-
 async def approve_report(request: Request, custodian: Person, name: str) -> StoredReport:
     """Run a report at the charge of whoever proposed it, and publish it; sent again, it goes on where it was.
 
     1. Claim the report, so that it is run once at a time.
-    2. Refuse what would not fit the budget as a whole, before anything is charged.
-    3. Ask one question after the other, as the analyst's own: each is charged first, and leaves at its tick.
+    2. Plan it, and refuse what would not fit the budget as a whole, before anything is charged.
+    3. Ask one question after the other, as the analyst's own: each is charged first, and leaves at its tick.  Those
+       that are released together are views of one request, charged with the first of them.
     4. Publish, once every answer has left.
     """
     service = service_of(request)
@@ -204,23 +185,13 @@ async def approve_report(request: Request, custodian: Person, name: str) -> Stor
         if not stored.is_open:
             raise Problem("invalid-parameter", CLOSED)
         proposal, owner = proposal_of(stored), _owner_of(service, stored)
-        await run_planning(request, custodian, _refuse_unaffordable, service, stored, owner)
+        plan = await run_planning(request, custodian, _plan_affordable, service, stored, owner)
         await run_in_threadpool(service.reports.approve, name, custodian.name)
-        answers = [await _ask_table(request, owner, proposal, question) for question in proposal.questions]
-        await run_in_threadpool(_publish, service, stored, owner, answers)
+        tables: dict[str, PublishedTable] = {}
+        for planned in plan.requests:
+            tables |= await _ask_together(request, owner, proposal, planned)
+        await run_in_threadpool(_publish, service, stored, owner, tables)
     return await run_in_threadpool(find_report, service, custodian, name)
-
-
-async def _ask_table(request: Request, owner: Person, proposal: Proposal, question: ReportQuestion) -> AnswerOut:
-    """Ask a question of a report; if it fails, it says which, and how a report goes on."""
-    asked, key = Question(sql=question.sql, epsilon=question.epsilon), key_for(proposal, question)
-    try:
-        return await answer_question(request, owner, proposal.dataset, asked, key)
-    except (InboundsError, Problem) as error:
-        problem = error if isinstance(error, Problem) else to_problem(error)
-    words = IN_REPORTS.get(problem.code) or problem.detail.replace(AGAIN, GO_ON)
-    more = {**problem.more, "table": question.name}
-    raise Problem(problem.code, f"{question.name}: {words}", headers=problem.headers, more=more)
 
 
 def reject_report(service: Service, custodian: Person, name: str, note: str) -> StoredReport:
@@ -234,10 +205,32 @@ def reject_report(service: Service, custodian: Person, name: str, note: str) -> 
     return find_report(service, custodian, name)
 
 
-def key_for(proposal: Proposal, question: ReportQuestion) -> str:
-    """Return the Idempotency-Key of a question: it follows from the report, so that a repetition costs nothing."""
-    facts = (proposal.dataset, proposal.name, proposal.edition or "", question.name, str(question.cost))
-    return f"report-{sha256(chr(0).join(facts).encode()).hexdigest()[:40]}"
+async def _ask_together(
+    request: Request, owner: Person, proposal: Proposal, planned: PlannedRequest
+) -> dict[str, PublishedTable]:
+    """Return the tables of one request: the first view of it that is asked is charged, the others are free."""
+    epsilon = Decimal(write_end(planned.epsilon)) if planned.epsilon else None
+
+    async def ask(name: str, sql: str) -> Answer:
+        by_itself = next(one.cost for one in proposal.questions if one.name in planned.together.names)
+        question = Question(sql=sql, epsilon=Decimal(write_end(by_itself)) if epsilon is None else epsilon)
+        try:
+            out = await answer_question(request, owner, proposal.dataset, question, planned.request_id)
+        except (InboundsError, Problem) as error:
+            raise _in_report(name, error if isinstance(error, Problem) else to_problem(error)) from None
+        answer = read_answer(out.model_dump(mode="json"))
+        return replace(answer, request_id=request_id(owner, out.id))
+
+    answers = {question.name: await ask(question.name, question.sql) for question in planned.in_order}
+    whole = planned.together.whole
+    name = planned.in_order[0].name
+    return make_tables(planned.together, answers, None if whole is None else await ask(name, whole))
+
+
+def _in_report(name: str, problem: Problem) -> Problem:
+    """Return what a query of a report failed with; it says which table it was, and how the report goes on."""
+    words = IN_REPORTS.get(problem.code) or problem.detail.replace(AGAIN, GO_ON)
+    return Problem(problem.code, f"{name}: {words}", headers=problem.headers, more={**problem.more, "table": name})
 
 
 def _owner_of(service: Service, stored: StoredReport) -> Person:
@@ -248,30 +241,26 @@ def _owner_of(service: Service, stored: StoredReport) -> Person:
     return owner
 
 
-def _refuse_unaffordable(service: Service, stored: StoredReport, owner: Person) -> None:
-    """Refuse a report whose remaining questions do not fit the budget together, or cost more than was shown."""
+def _plan_affordable(service: Service, stored: StoredReport, owner: Person) -> ReportPlan:
+    """Return the plan of a report, unless what is due does not fit the budget, or it costs more than was shown."""
     proposal = proposal_of(stored)
-    if price_of(service, proposal, proposal.questions, owner).epsilon > Fraction(stored.cost):
+    asker = ServerAsker(service, service.holdings.holding(proposal.dataset, owner), owner)
+    plan = plan_proposal(asker, service, proposal, owner)
+    if plan.cost > Fraction(stored.cost):
         raise Problem("invalid-parameter", "the contract has changed, and this report costs more now; reject it")
-    with service.holdings.reading() as ledger:
-        due = [one for one in proposal.questions if ledger.request(request_id(owner, key_for(proposal, one))) is None]
-    price = price_of(service, proposal, due, owner)
-    _refuse_expensive(price)  # the limit may be lower now; what was charged before is not charged again
-    with service.holdings.reading() as ledger:
-        fits = not price.epsilon or ledger.fits(proposal.dataset, price.epsilon, owner.name, rho=price.rho or None)
-        left = [ledger.balance(proposal.dataset, who).left for who in (None, owner.name)]
-    if not fits:
-        amounts = {"requested": price.epsilon, "left_total": left[0], "left_analyst": left[1]}
+    if not plan.fits:
+        amounts = {"requested": plan.due, "left_total": plan.left.total, "left_analyst": plan.left.own}
         facts = {name: None if amount is None else write_end(amount) for name, amount in amounts.items()}
         raise Problem(
             "budget-exceeded",
-            f"this report costs ε {format_amount(price.epsilon)}, which is more than {owner.name} or all analysts "
+            f"this report costs ε {format_amount(plan.due)}, which is more than {owner.name} or all analysts "
             "together have left; grant more budget, or reject it",
             more={"dataset": proposal.dataset, "analyst": owner.name, **facts},
         )
+    return plan
 
 
-def _publish(service: Service, stored: StoredReport, owner: Person, answers: Sequence[AnswerOut]) -> None:
+def _publish(service: Service, stored: StoredReport, owner: Person, tables: Mapping[str, PublishedTable]) -> None:
     """Put the answers together, and keep the report.
 
     The end of the ledger's chain is kept apart from it: with the times of entries, which readers could guess from it,
@@ -284,9 +273,7 @@ def _publish(service: Service, stored: StoredReport, owner: Person, answers: Seq
         title=proposal.title,
         dataset=proposal.dataset,
         unit=holding.dataset.tables.main.unit,
-        tables=tuple(
-            _to_table(question, answer, owner) for question, answer in zip(proposal.questions, answers, strict=True)
-        ),
+        tables=tuple(tables[question.name] for question in proposal.questions),
         contract=holding.dataset.terms.digest,
         ledger_head="",
         published=clock.now().date().isoformat(),
@@ -297,10 +284,3 @@ def _publish(service: Service, stored: StoredReport, owner: Person, answers: Seq
     with service.holdings.reading() as ledger:
         head = str(ledger.head())
     service.reports.publish(stored.id, report.data(), head)
-
-
-def _to_table(question: ReportQuestion, out: AnswerOut, owner: Person) -> PublishedTable:
-    """Return a table of a report: what was released, as the interface has it."""
-    answer = read_answer(out.model_dump(mode="json"))
-    answer = replace(answer, request_id=request_id(owner, out.id), sql=question.sql)
-    return PublishedTable(question.name, question.title, question.sql, answer, question.description, question.chart)
