@@ -240,7 +240,7 @@ def test_a_report_file_is_proposed_as_it_says(served: Served, ana: As, carla: As
     assert asked == [("visits", "Visits", "0.25"), ("by_clinic", "By clinic", "0.75")]
     assert (found.json()["name"], found.json()["epsilon"], spent(served)) == ("year", "1", (0, "0"))
     assert carla.post(f"/v1/reports/{found.json()['id']}/approve").json()["state"] == "published"
-    assert spent(served) == (2, "1")
+    assert spent(served) == (1, "1")  # both are about the same counts
 
 
 def test_a_faulty_report_file_is_refused_with_every_line(served: Served, ana: As) -> None:

@@ -14,7 +14,7 @@ import pytest
 from inbounds.report.report import digest_of
 from inbounds.server.basics.ticks import Ticks
 from inbounds.server.service import asking
-from inbounds.server.service.publishing import report_plan, reports
+from inbounds.server.service.publishing import report_plan, report_shape, reports
 from inbounds.server.state.database import VERSION
 from inbounds.server.state.report_store import StoredReport
 from tests.helpers.reporting import proposal, propose, publish
@@ -121,7 +121,7 @@ def test_interrupted_at_any_step_it_is_paid_once(
     served: Served, ana: As, carla: As, monkeypatch: pytest.MonkeyPatch, steps: int
 ) -> None:
     """Wherever it stops, approving it again goes on: nothing is charged twice, and what was kept stays as it is."""
-    name, ask, left = propose(ana, questions=TOGETHER), reports.answer_question, steps
+    name, ask, left = propose(ana, questions=TOGETHER), asking.answer_question, steps
 
     async def stopping(*given: Any) -> Any:
         nonlocal left
@@ -230,7 +230,7 @@ def test_a_report_of_an_older_server_goes_on(
     served.__dict__.pop("app")
     served.__dict__.pop("nobody")
     ana, carla = served.person("ana"), served.person("carla")
-    whole = reports.proposal_of(stored(served, name))
+    whole = report_shape.proposal_of(stored(served, name))
     keys = {f"ana/{report_plan.key_for(whole, question)}" for question in whole.questions}
     for question in whole.questions[:steps]:  # as the older server asked them
         asked = {"sql": question.sql, "epsilon": str(question.epsilon)}
@@ -253,7 +253,7 @@ def test_a_report_of_an_older_server_goes_on(
 
 def test_what_an_older_server_charged_is_not_charged_again(served: Served, ana: As, carla: As) -> None:
     """Proposed anew under its name, a report joins nothing that was charged by itself; the rest joins each other."""
-    whole = reports.proposal_of(stored(served, propose(ana, questions=TOGETHER)))
+    whole = report_shape.proposal_of(stored(served, propose(ana, questions=TOGETHER)))
     first = {"sql": whole.questions[0].sql, "epsilon": "0.25"}
     key = report_plan.key_for(whole, whole.questions[0])
     assert ana.post("/v1/datasets/visits/answers", json=first, headers={"Idempotency-Key": key}).status_code == 200
