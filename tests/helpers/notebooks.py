@@ -13,7 +13,6 @@ import sys
 import tempfile
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager, suppress
-from importlib.metadata import entry_points
 from pathlib import Path
 from typing import Any
 
@@ -24,9 +23,6 @@ from nbclient import NotebookClient
 from tests.helpers.programs import PATIENCE, ROOT
 
 FOLDER = ROOT / "examples" / "notebooks"
-
-NEEDS_DIALECT = "sqlalchemy"
-"""The tag of cells that need the dialect of SQLAlchemy; without it they are left as they are."""
 
 SEEDED = """\
 import os, random, sys
@@ -48,15 +44,9 @@ def load(path: Path) -> Any:
     return nbformat.read(path, as_version=4)  # type: ignore[no-untyped-call]
 
 
-def has_dialect() -> bool:
-    """Return whether SQLAlchemy knows addresses such as `inbounds+http://…`."""
-    return any(entry.name.partition(".")[0] == "inbounds" for entry in entry_points(group="sqlalchemy.dialects"))
-
-
 def is_run(cell: Any) -> bool:
-    """Return whether a cell is run here."""
-    tags = cell.metadata.get("tags", [])
-    return cell.cell_type == "code" and (NEEDS_DIALECT not in tags or has_dialect())
+    """Return whether a cell is run."""
+    return bool(cell.cell_type == "code")
 
 
 def execute(notebook: Any) -> Any:
