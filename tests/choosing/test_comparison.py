@@ -640,7 +640,7 @@ def test_without_rich_all_else_works(monkeypatch: pytest.MonkeyPatch) -> None:
     assert str(found) == str(expected)
     assert found._repr_html_() == expected._repr_html_()
     assert found.data() == expected.data()
-    with pytest.raises(ImportError, match=r"not installed: pip install 'inbounds\[rich\]'"):
+    with pytest.raises(ImportError, match=r"not installed: pip install 'rich>=13.9,<16'"):
         found.__rich__()
 
 

@@ -45,7 +45,8 @@ def visits(ana: Connection) -> RemoteDataset:
 
 def test_who_and_what(ana: Connection, visits: RemoteDataset) -> None:
     """A connection tells who one is, which datasets are there, and what is public of them."""
-    assert ana.me() == {"name": "ana", "role": "analyst", "datasets": ["visits"]}
+    me = {"name": "ana", "role": "analyst", "datasets": ["visits"], "max_epsilon_per_question": None}
+    assert ana.me() == me
     assert ana.datasets() == ["visits"]
     assert visits.name == "visits"
     told = str(visits)

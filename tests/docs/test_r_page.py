@@ -10,6 +10,7 @@ import pytest
 from inbounds.client.connection import AGAIN
 from inbounds.client.refusals import PAID
 from inbounds.results.answer import PRACTICE
+from inbounds.version import __version__
 from tests.docs.test_docs import agrees
 from tests.helpers.demo_server import ADDRESS, served
 from tests.helpers.programs import ROOT
@@ -80,9 +81,7 @@ def test_every_function_is_described() -> None:
 
 def test_it_has_the_version_of_the_project() -> None:
     """The R package has the version of the Python package, whose server it asks."""
-    version = re.search(r'^version = "(.+)"$', (ROOT / "pyproject.toml").read_text("utf-8"), re.MULTILINE)
-    assert version is not None
-    assert f"\nVersion: {version[1]}\n" in (PACKAGE / "DESCRIPTION").read_text("utf-8")
+    assert f"\nVersion: {__version__}\n" in (PACKAGE / "DESCRIPTION").read_text("utf-8")
 
 
 def test_it_tries_again_what_the_python_client_tries_again() -> None:

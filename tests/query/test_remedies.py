@@ -142,6 +142,7 @@ WITHOUT_CASE = {
     "a derived column has more than … parts; ask something simpler": A_SAFEGUARD,
     "… must span at most 2^35 steps, got …; round it, as in ROUND(price * quantity, 1)": A_SAFEGUARD,
     "values of … are too fine to be added up; …": ANOTHER_CONTRACT,
+    "… spans more than … steps, too many for REST(); leave it out": ANOTHER_CONTRACT,
     "… has too wide a range (…); take LEAST(…, …)": ANOTHER_CONTRACT,
     "two keys of … are the same value of …; join it to a column of keys": ANOTHER_CONTRACT,
     "a column of … has the name of another one; give that table another name": ANOTHER_CONTRACT,

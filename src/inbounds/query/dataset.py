@@ -29,10 +29,10 @@ from inbounds.ledger.values.refresh import Allowance
 from inbounds.ledger.values.terms import Terms
 from inbounds.query.answer.budget_forecast import BudgetForecast
 from inbounds.query.ask.account import Account, Where
-from inbounds.query.ask.bounds_discovery import OUTSIDE, DiscoveredBounds, discover_bounds
 from inbounds.query.ask.charging import PriceLimit
-from inbounds.query.ask.discovery import Discovered, discover
-from inbounds.query.ask.limit_discovery import MOST, DiscoveredLimit, discover_limit, with_largest_limit
+from inbounds.query.ask.discovering.bounds_discovery import OUTSIDE, DiscoveredBounds, discover_bounds
+from inbounds.query.ask.discovering.discovery import Discovered, discover
+from inbounds.query.ask.discovering.limit_discovery import MOST, DiscoveredLimit, discover_limit, with_largest_limit
 from inbounds.query.ask.privacy_options import cut_options
 from inbounds.query.columns.column import Keys
 from inbounds.query.contract.budget import Budget

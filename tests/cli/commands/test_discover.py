@@ -10,7 +10,7 @@ import pytest
 
 from inbounds.errors import InvalidContract
 from inbounds.query import Dataset
-from inbounds.query.ask.limit_discovery import DiscoveredLimit
+from inbounds.query.ask.discovering.limit_discovery import DiscoveredLimit
 from tests.cli.conftest import Type, sql
 
 WHO = ("--dataset", "clinic.toml", "--analyst", "ana")

@@ -66,6 +66,22 @@ CASES: list[Followed] = [
         "SELECT age, count FROM (SELECT HISTOGRAM(age, 10) FROM visits) AS t",
     ),
     followed("SELECT VARIANCE(age > 60) FROM visits", "SELECT PROPORTION(age > 60) FROM visits"),
+    followed(
+        "SELECT COUNT(*) FROM visits GROUP BY GROUPING SETS (REST())",
+        "SELECT clinic, COUNT(*) FROM visits GROUP BY GROUPING SETS ((clinic), (), REST())",
+    ),
+    followed(
+        "SELECT clinic, COUNT(*) FROM visits GROUP BY GROUPING SETS ((clinic), (), REST(clinic))",
+        "SELECT clinic, COUNT(*) FROM visits GROUP BY GROUPING SETS ((clinic), (), REST())",
+    ),
+    followed(
+        "SELECT clinic, COUNT(*) FROM visits GROUP BY GROUPING SETS ((clinic), (), REST(), REST())",
+        "SELECT clinic, COUNT(*) FROM visits GROUP BY GROUPING SETS ((clinic), (), REST())",
+    ),
+    followed(
+        "SELECT clinic, COUNT(*) FROM visits GROUP BY clinic, REST()",
+        "SELECT clinic, COUNT(*) FROM visits GROUP BY GROUPING SETS ((clinic), (), REST())",
+    ),
 ]
 
 TRIPS: list[Followed] = [

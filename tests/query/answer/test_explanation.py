@@ -86,6 +86,7 @@ def test_explanations_say_everything(dataset: Dataset) -> None:
         lines = str(found).splitlines()
         assert [part for part in PARTS if any(line.startswith(part) for line in lines)] == list(PARTS)
         optional = ("shown", "warnings", "owned", "made", "from_columns", "lasting", "public", "useless", "intervals")
+        optional += ("max_epsilon_per_question", "too_expensive")
         assert all(value for name, value in found.data().items() if name not in optional)
         assert found.question == str(query.question)
         assert found.epsilon == Fraction(1, 2)
@@ -163,7 +164,7 @@ def test_as_data_numbers_are_numbers(dataset: Dataset) -> None:
         found = explained(query)
         plan, data = query.plan(0.5, pooling=None if "exponential" in found.parts[0].mechanism else 1), found.data()
         expected = {"question", "epsilon", "row_limit", "parts", "shown", "warnings", "owned", "made", "from_columns"}
-        expected |= {"lasting", "public", "useless", "intervals"}
+        expected |= {"lasting", "public", "useless", "intervals", "max_epsilon_per_question", "too_expensive"}
         assert set(data) == expected
         assert (data["question"], data["row_limit"]) == (found.question, found.row_limit)
         (data,) = data["parts"]

@@ -19,8 +19,8 @@ from inbounds.query import Answer, Dataset
 from inbounds.query.answer import unfinished_table
 from inbounds.query.answer.kept_answer import write_kept
 from inbounds.query.ask import draw
-from inbounds.query.ask.discovery import _read_key, _write_record
-from inbounds.query.ask.key_selection import KeySelection
+from inbounds.query.ask.discovering.discovery import _read_key, _write_record
+from inbounds.query.ask.discovering.key_selection import KeySelection
 from inbounds.query.ask.steps import longest_text
 from inbounds.query.methods.joint.joint_table import JointTable, Unprojected
 from inbounds.query.methods.method import OneNumber

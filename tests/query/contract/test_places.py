@@ -52,7 +52,7 @@ NO_PLACES = {
     "delimiter", "decimal", "thousands", "date_format", "encoding", "unit", "key", "whole", "belongs_to", "on",
     "max_rows_per_unit", "units", "tick", "today", "practice", "description", "bounds", "keys_column", "keys_of",
     "text", "from", "weekdays", "closed", "within", "timezone", "duration", "total", "per_analyst", "delta",
-    "delta_reserved", "limit", "rows", "most_per_unit",
+    "delta_reserved", "limit", "rows", "most_per_unit", "max_epsilon_per_question", "refresh", "lifetime",
 }  # fmt: skip
 """Keys of which it is known that nothing is opened because of what they say."""
 

@@ -14,7 +14,8 @@ from inbounds.display.progress import silent
 from inbounds.errors import InvalidQuestion
 from inbounds.query import Dataset, Query
 from inbounds.query.ask import steps
-from inbounds.query.ask.discovery import Discovered, discover
+from inbounds.query.ask.discovering import discovery
+from inbounds.query.ask.discovering.discovery import Discovered, discover
 from tests.helpers.audit_tables import Playground, contract
 from tests.helpers.caller_settings import SURROUNDINGS
 from tests.helpers.corpus import clinic
@@ -140,7 +141,9 @@ def test_keys_are_discovered_alike(tmp_path: Path, name: str) -> None:
         with Playground(text, "name BIGINT", tmp_path / f"{len(found)}.db") as towns:
             towns.run("INSERT INTO t SELECT i % j FROM range(60) r(i), range(1, 20) s(j)")
             with setting(), pytest.MonkeyPatch.context() as patch:
-                patch.setattr("inbounds.query.ask.discovery._open_engine", lambda dataset, _: dataset.engine)
+                patch.setattr(
+                    "inbounds.query.ask.discovering.discovery._open_engine", lambda dataset, _: dataset.engine
+                )
                 patch.setattr(towns.dataset.engine, "close", lambda: None)
                 found.append(discover(towns.dataset, "name", 0.05, 0.001, analyst="ana", entropy=Script(seed=3)))
     assert found[0].keys == found[1].keys

@@ -125,7 +125,7 @@ def test_a_unit_counts_for_so_many_keys_and_for_each_once(tmp_path: Path, monkey
         counts.append({str(key): int(units) for key, units in rows})
         return []
 
-    monkeypatch.setattr("inbounds.query.ask.discovery._draw_keys", watched)
+    monkeypatch.setattr("inbounds.query.ask.discovering.discovery._draw_keys", watched)
     with owners(tmp_path) as people:
         for limit in (1, 2):
             people.rows_of("notes").discover_keys("word", 1, 1e-5, analyst="ana", keys_per_unit=limit)
@@ -141,7 +141,7 @@ def test_units_that_a_collation_holds_for_equal_are_two(tmp_path: Path, monkeypa
         counts.append({key.decode(): int(units) for key, units in rows})
         return []
 
-    monkeypatch.setattr("inbounds.query.ask.discovery._draw_keys", watched)
+    monkeypatch.setattr("inbounds.query.ask.discovering.discovery._draw_keys", watched)
     with duckdb.connect(tmp_path / "visits.duckdb") as database:
         database.execute("CREATE TABLE visits (patient VARCHAR COLLATE NOCASE, size INT, word VARCHAR)")
         database.execute("INSERT INTO visits VALUES ('ana', 1, 'calm'), ('ANA', 1, 'loud')")

@@ -266,7 +266,8 @@ def test_everybody_sees_only_their_own_in_lists(everybody: dict[str, As]) -> Non
     assert [one["name"] for one in everybody["carla"].get("/v1/datasets").json()] == ["visits", "births"]
     assert everybody["eve"].get("/v1/answers").json() == []
     assert {one["id"] for one in everybody["ben"].get("/v1/answers").json()} == {"of-ben"}
-    assert everybody["ben"].get("/v1/me").json() == {"name": "ben", "role": "analyst", "datasets": ["visits"]}
+    ben = {"name": "ben", "role": "analyst", "datasets": ["visits"], "max_epsilon_per_question": None}
+    assert everybody["ben"].get("/v1/me").json() == ben
 
 
 def test_a_header_that_names_somebody_names_nobody(hospital: Served, everybody: dict[str, As]) -> None:

@@ -14,7 +14,7 @@ import pytest
 from inbounds.display.progress import Progress
 from inbounds.errors import AnswerFailed, InboundsError, InvalidContract
 from inbounds.query import Dataset
-from inbounds.query.ask.limit_law import LimitLaw
+from inbounds.query.ask.discovering.limit_law import LimitLaw
 from inbounds.query.ask.steps import Asking
 from inbounds.query.methods.plan import Plan
 from inbounds.query.methods.quantiles.quantiles import QuantileByRank

@@ -64,7 +64,7 @@ def test_keys_that_many_have_are_found(tmp_path: Path, unit: str, ending: str) -
 def test_a_unit_counts_for_so_many_of_its_keys(tmp_path: Path) -> None:
     """With one key for each unit, the first one counts: those who went to Oslo and Rome count for Oslo only."""
     with Dataset.load(made(tmp_path)) as trips:
-        from inbounds.query.ask.discovery import _open_engine, _OwnedKeys  # noqa: PLC0415  the statement that runs
+        from inbounds.query.ask.discovering.discovery import _open_engine, _OwnedKeys  # noqa: PLC0415  the statement that runs
 
         engine = _open_engine(trips, "town")
         rows: list[Any] = [engine.run(_OwnedKeys(trips, engine, "town").build_statement(limit)) for limit in (1, 2)]
@@ -85,7 +85,7 @@ def test_no_unit_spells_the_key_of_others(tmp_path: Path, unit: str) -> None:
     with Dataset.load(path) as trips:
         assert trips.discover_keys("town", 1, 1e-9, analyst="ana").keys == ("Rome",)
         engine = trips.engine
-        from inbounds.query.ask.discovery import _OwnedKeys  # noqa: PLC0415  the very statement that runs
+        from inbounds.query.ask.discovering.discovery import _OwnedKeys  # noqa: PLC0415  the very statement that runs
 
         counted: list[Any] = engine.run(_OwnedKeys(trips, engine, "town").build_statement(1))
     assert sorted(counted) == [(b"ROME", 1), (b"Rome", 600)]

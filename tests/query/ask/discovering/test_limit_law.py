@@ -12,7 +12,7 @@ import pytest
 from scipy import stats
 
 from inbounds.exact.balls import lock, workprec
-from inbounds.query.ask.limit_law import LimitLaw
+from inbounds.query.ask.discovering.limit_law import LimitLaw
 from inbounds.query.methods.quantiles.law import RankLaw
 
 BITS = 256

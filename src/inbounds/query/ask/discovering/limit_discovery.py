@@ -22,10 +22,10 @@ from inbounds.exact.rational import as_written, shown
 from inbounds.exact.surroundings import sheltered
 from inbounds.privacy.claim import checked_epsilon
 from inbounds.privacy.rho import bounded_range
-from inbounds.query.ask import limit_law
 from inbounds.query.ask.charging import charge, refuse_expensive
+from inbounds.query.ask.discovering import limit_law
+from inbounds.query.ask.discovering.limit_law import SHARE, LimitLaw
 from inbounds.query.ask.draw import draw_once
-from inbounds.query.ask.limit_law import SHARE, LimitLaw
 from inbounds.query.ask.options import read_cost
 from inbounds.query.ask.rank_error import describe_noise, rank_error_of, round_ranks
 from inbounds.query.contract.contract import Contract

@@ -19,8 +19,8 @@ from inbounds.exact.rational import as_written, shown
 from inbounds.exact.surroundings import sheltered
 from inbounds.ledger.values.names import LONGEST_TEXT
 from inbounds.query.ask.charging import charge, refuse_expensive
+from inbounds.query.ask.discovering.key_selection import KeySelection
 from inbounds.query.ask.draw import draw_once
-from inbounds.query.ask.key_selection import KeySelection
 from inbounds.query.columns.column import Keys
 from inbounds.query.contract.contract_change import header_of, write_section
 from inbounds.query.contract.listed_keys import MOST_FOUND

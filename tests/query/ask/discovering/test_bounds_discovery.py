@@ -16,7 +16,7 @@ from hypothesis import strategies as st
 from inbounds.bounds import Bounds
 from inbounds.errors import InboundsError, InvalidContract
 from inbounds.query import Dataset
-from inbounds.query.ask.bounds_discovery import round_outwards
+from inbounds.query.ask.discovering.bounds_discovery import round_outwards
 from inbounds.query.columns.column import Numbers, refuse_column
 from tests.query.ask.test_limit_discovery import watch_plans
 

@@ -10,7 +10,7 @@ import pytest
 from scipy import stats
 
 from inbounds.errors import InvalidParameter
-from inbounds.query.ask.key_selection import KeySelection
+from inbounds.query.ask.discovering.key_selection import KeySelection
 
 SETTINGS = [
     (Fraction(1, 2), Fraction(1, 10**6), 1),

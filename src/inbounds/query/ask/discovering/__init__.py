@@ -1,0 +1,1 @@
+"""Discovering categories, row limits and bounds privately, so that a contract can state them."""
