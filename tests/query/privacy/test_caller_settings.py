@@ -14,7 +14,6 @@ from inbounds.display.progress import silent
 from inbounds.errors import InvalidQuestion
 from inbounds.query import Dataset, Query
 from inbounds.query.ask import steps
-from inbounds.query.ask.discovering import discovery
 from inbounds.query.ask.discovering.discovery import Discovered, discover
 from tests.helpers.audit_tables import Playground, contract
 from tests.helpers.caller_settings import SURROUNDINGS
