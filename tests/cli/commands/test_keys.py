@@ -8,7 +8,7 @@ from pathlib import Path
 import pytest
 
 from tests.cli.conftest import Type
-from tests.query.ask.test_discovery import made
+from tests.query.ask.discovering.test_discovery import made
 
 
 def test_the_command_adds_keys_to_the_contract(typed: Type, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:

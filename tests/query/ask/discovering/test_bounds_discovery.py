@@ -18,7 +18,7 @@ from inbounds.errors import InboundsError, InvalidContract
 from inbounds.query import Dataset
 from inbounds.query.ask.discovering.bounds_discovery import round_outwards
 from inbounds.query.columns.column import Numbers, refuse_column
-from tests.query.ask.test_limit_discovery import watch_plans
+from tests.query.ask.discovering.test_limit_discovery import watch_plans
 
 CONTRACT = """\
 [dataset]
