@@ -85,8 +85,8 @@ def test_explanations_say_everything(dataset: Dataset) -> None:
         found = explained(query)
         lines = str(found).splitlines()
         assert [part for part in PARTS if any(line.startswith(part) for line in lines)] == list(PARTS)
-        optional = ("shown", "warnings", "owned", "made", "from_columns", "lasting", "public", "useless", "intervals")
-        optional += ("max_epsilon_per_question", "too_expensive")
+        optional = {"shown", "warnings", "owned", "made", "from_columns", "lasting", "public", "useless", "intervals"}
+        optional |= {"max_epsilon_per_question", "too_expensive"}
         assert all(value for name, value in found.data().items() if name not in optional)
         assert found.question == str(query.question)
         assert found.epsilon == Fraction(1, 2)
